@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/engine/simulate.h"
-#include "sim/technique/alpa/operator_run.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/common/plan.h"
+#include "sim/engine/simulate.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/common/plan.h"
 #include "sim/technique/replicas/replicas.h"
 #include "tests/named.h"
 

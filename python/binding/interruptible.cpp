@@ -12,7 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "sim/base/stopped.h"
+#include "sim/base/work.h"
 
 namespace py = pybind11;
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/scenario/override.h"
+#include "sim/scenario/link.h"
 
 namespace slmsim::python {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "sim/scenario/choice.h"
 #include "sim/scenario/link.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim::python {
 

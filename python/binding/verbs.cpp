@@ -8,15 +8,14 @@
 
 #include "python/binding/interruptible.h"
 #include "sim/base/deadline.h"
-#include "sim/base/stopped.h"
-#include "sim/base/suggest.h"
+#include "sim/base/work.h"
+#include "sim/base/text.h"
 #include "sim/crew/crew.h"
-#include "sim/crew/launch.h"
+#include "sim/crew/ranks.h"
 #include "sim/fit/scenario_fit.h"
-#include "sim/report/explanation.h"
-#include "sim/report/fit_table.h"
-#include "sim/report/plan_table.h"
+#include "sim/report/tables.h"
 #include "sim/report/trace.h"
+#include "sim/search/plan_job.h"
 #include "sim/sweep/run.h"
 
 namespace py = pybind11;

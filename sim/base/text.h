@@ -1,7 +1,9 @@
-// Quoting of text for files and command lines.
+// Text: its quoting for files and command lines, and known names for a misspelt one.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace slmsim {
 
@@ -12,5 +14,16 @@ std::string yaml_quoted(const std::string& text);
 
 // As one word of a shell's command line: in single quotes where it holds more than plain characters.
 std::string shell_word(const std::string& text);
+
+// The candidate at the smallest edit distance (insert, delete, replace, swap neighbours; case ignored). Returns ""
+// where it exceeds one third of the longer word.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// Names that begin with the word, or else those that contain it; case ignored. Empty for a word of one or two letters.
+std::vector<std::string> that_contain(std::string_view word, const std::vector<std::string>& candidates);
+
+// Ends an error's text. "did you mean \"X\"?" with the names that differ only in case and punctuation, else with the
+// few that begin with the word or contain it, else with the nearest one; "known are: a, b, c" where none fits.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace slmsim

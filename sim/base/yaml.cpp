@@ -12,8 +12,8 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include "sim/base/regular_file.h"
-#include "sim/base/suggest.h"
+#include "sim/base/file.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 

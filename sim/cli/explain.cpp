@@ -5,11 +5,8 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/scenarios.h"
-#include "sim/cli/stop.h"
-#include "sim/report/explanation.h"
+#include "sim/cli/common.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

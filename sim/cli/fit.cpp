@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/scenarios.h"
-#include "sim/cli/stop.h"
+#include "sim/cli/common.h"
 #include "sim/fit/scenario_fit.h"
-#include "sim/report/fit_table.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

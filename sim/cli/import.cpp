@@ -6,17 +6,13 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
+#include "sim/cli/common.h"
+#include "sim/import/inventory/inventory.h"
 #include "sim/import/measurement/format.h"
-#include "sim/import/measurement/gather.h"
-#include "sim/import/measurement/layouts.h"
-#include "sim/import/measurement/measured_folder.h"
-#include "sim/import/measurement/profile_text.h"
-#include "sim/import/measurement/thin.h"
-#include "sim/import/inventory/gpu_names.h"
-#include "sim/platform/gpu_name.h"
+#include "sim/import/measurement/imported_profile.h"
+#include "sim/platform/gpu.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {

@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/common.h"
 #include "sim/cli/machines.h"
-#include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
-#include "sim/cli/subprocess.h"
 #include "sim/import/inventory/setup.h"
 
 namespace slmsim {

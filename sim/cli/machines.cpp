@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
-#include "sim/cli/subprocess.h"
+#include "sim/base/text.h"
+#include "sim/cli/common.h"
 #include "sim/import/inventory/fablib.h"
-#include "sim/import/inventory/gpu_names.h"
+#include "sim/import/inventory/inventory.h"
 
 namespace slmsim {
 namespace {

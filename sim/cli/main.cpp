@@ -10,7 +10,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
 
 namespace slmsim {

@@ -3,10 +3,9 @@
 #include <memory>
 
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
+#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
-#include "sim/report/largest_model.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/cli/intervals.h"
-#include "sim/cli/output.h"
-#include "sim/cli/stop.h"
-#include "sim/report/next_table.h"
+#include "sim/cli/common.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/cli/output.h"
-
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -12,7 +10,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
-#include "sim/base/pending_file.h"
+#include "sim/base/file.h"
+#include "sim/cli/common.h"
 
 namespace slmsim {
 

@@ -10,14 +10,10 @@
 #include "sim/base/hash.h"
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/ranks.h"
-#include "sim/cli/scenarios.h"
-#include "sim/cli/shard.h"
-#include "sim/cli/stop.h"
+#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
-#include "sim/report/plan_table.h"
+#include "sim/report/tables.h"
+#include "sim/search/plan_job.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {

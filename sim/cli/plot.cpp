@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
 #include "sim/scenario/data_root.h"
 

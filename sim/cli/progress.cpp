@@ -1,9 +1,9 @@
-#include "sim/cli/progress.h"
-
 #include <cstdio>
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "sim/cli/common.h"
 
 namespace slmsim {
 namespace {

@@ -6,16 +6,11 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/error.h"
-#include "sim/base/stopped.h"
+#include "sim/base/work.h"
 #include "sim/cli/command.h"
-#include "sim/cli/intervals.h"
-#include "sim/cli/output.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/scenarios.h"
-#include "sim/cli/stop.h"
-#include "sim/report/page/page.h"
-#include "sim/report/page/timeline.h"
+#include "sim/cli/common.h"
 #include "sim/predict/result.h"
+#include "sim/report/page/page.h"
 
 namespace slmsim {
 namespace {

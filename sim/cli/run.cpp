@@ -1,18 +1,14 @@
 // slmsim run SCENARIO...: predict every technique on every group, then select.
-#include "sim/predict/result.h"
-
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/cli/intervals.h"
-#include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
+#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
-#include "sim/report/link_use.h"
-#include "sim/report/plan_table.h"
+#include "sim/predict/result.h"
+#include "sim/report/tables.h"
 #include "sim/report/trace.h"
 
 namespace slmsim {

@@ -1,12 +1,11 @@
-#include "sim/cli/scenarios.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
+#include "sim/cli/common.h"
 #include "sim/engine/simulate.h"
 
 namespace slmsim {

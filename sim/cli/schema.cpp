@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/platform/drive.h"
+#include "sim/cli/common.h"
+#include "sim/platform/node.h"
 #include "sim/platform/path.h"
 #include "sim/platform/profile.h"
 #include "sim/report/file_keys.h"

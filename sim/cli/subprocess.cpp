@@ -1,10 +1,10 @@
-#include "sim/cli/subprocess.h"
-
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+
+#include "sim/cli/common.h"
 
 namespace slmsim {
 

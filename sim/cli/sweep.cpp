@@ -6,10 +6,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/ranks.h"
-#include "sim/cli/shard.h"
-#include "sim/cli/stop.h"
+#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 

@@ -7,9 +7,8 @@
 
 #include "sim/base/error.h"
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/subprocess.h"
-#include "sim/report/step_table.h"
+#include "sim/cli/common.h"
+#include "sim/report/tables.h"
 #include "sim/scenario/link.h"
 
 namespace slmsim {

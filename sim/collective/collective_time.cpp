@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sim/collective/communicator.h"
-#include "sim/collective/last_copy.h"
+#include "sim/collective/ring.h"
 
 namespace slmsim {
 namespace {

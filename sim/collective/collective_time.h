@@ -29,7 +29,7 @@ class CollectiveTimes {
     BytesPerSecond rate;
     Bytes window;  // of all sockets; infinite where it never binds
     Seconds rtt;
-    BytesPerSecond last_copy;  // of the receiver (last_copy.h)
+    BytesPerSecond last_copy;  // of the receiver (ring.h)
   };
   // The groups along some axes: the ring of each, and NCCL's choices for them.
   struct Rings {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/collective/last_copy.h"
+#include "sim/collective/ring.h"
 
 namespace slmsim {
 namespace {

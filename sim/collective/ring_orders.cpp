@@ -5,7 +5,7 @@
 
 #include "sim/collective/communicator.h"
 #include "sim/collective/mesh_rings.h"
-#include "sim/platform/span.h"
+#include "sim/platform/mesh.h"
 
 namespace slmsim {
 namespace {

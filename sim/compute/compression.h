@@ -2,7 +2,7 @@
 //
 //   bf16, fp16    as numbers of 16 bits, which are added directly (fp16_compress_hook and bf16_compress_hook of
 //                 torch.distributed.algorithms.ddp_comm_hooks.default_hooks)
-//   fp8, int8, int4  with a scale for each block (exchange_format.h), summed by shares (nccl/share_sum.h)
+//   fp8, int8, int4  with a scale for each block (exchange_format.h), summed by shares (sim/collective/peers.h)
 //   powersgd      each matrix M of n x m as P Q^T of rank r (Vogels et al., arXiv 1905.13727, algorithm 1), as
 //                 powerSGD_hook does; vectors, and matrices with (n + m) r at least half of n m, are not compressed
 //   topk          the largest numbers, a share `density` of all, with their indices; the rest is added to the next
@@ -18,9 +18,27 @@
 #include <vector>
 
 #include "sim/compute/exchange_format.h"
-#include "sim/compute/gradient_tensor.h"
+#include "sim/compute/operator.h"
 
 namespace slmsim {
+
+// The tensors that hold an operator's parameters in a framework, to which gradient compression applies: matrices of
+// products and tables, and vectors of biases and norms. A product of several parts, such as queries, keys and values,
+// is one matrix, as in GPT-2.
+struct GradientMatrix {
+  double rows = 0, columns = 0;
+
+  double elements() const { return rows * columns; }
+  bool operator==(const GradientMatrix&) const = default;
+};
+
+struct GradientTensors {
+  std::vector<GradientMatrix> matrices;
+  double vectors = 0;  // elements of all vectors
+};
+
+// Trained parameters only: a tied head has none of its own.
+GradientTensors gradient_tensors(const Operator& op);
 
 enum class Compressor { kNone, kBf16, kFp16, kFp8, kInt8, kInt4, kPowerSgd, kTopK, kOneBit };
 // Compressors of gradients, as scenarios write them: all but the last.

@@ -1,5 +1,3 @@
-#include "sim/compute/hugging_face.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -7,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/compute/transformer.h"
 
 namespace slmsim {
 namespace {

@@ -6,10 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
-#include "sim/compute/hugging_face.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
+
+const std::vector<std::string>& lora_target_names() {
+  static const std::vector<std::string> kNames = {"query", "key", "value", "output", "up", "down"};
+  return kNames;
+}
+
 namespace {
 
 // Bounds far above any current model; they catch wrong digits and keep all products within a double's 2^53.

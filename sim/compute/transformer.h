@@ -6,13 +6,27 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/base/fields.h"
 #include "sim/base/yaml.h"
 #include "sim/compute/family.h"
-#include "sim/compute/lora.h"
 
 namespace slmsim {
+
+// Low-rank adapters (LoRA: Hu et al., arXiv 2106.09685, section 4.1). The model's own weights are frozen; a product W x
+// of n outputs and k inputs gets B A x added, with A of rank x k and B of n x rank. Only A and B are trained.
+
+// Products with an adapter each; kUp of gated MLPs stands for both products before the gate.
+enum class LoraTarget { kQuery, kKey, kValue, kOutput, kUp, kDown };
+const std::vector<std::string>& lora_target_names();  // "query", "key", "value", "output", "up", "down"
+
+struct Lora {
+  int rank = 0;
+  std::vector<LoraTarget> targets;
+
+  bool operator==(const Lora&) const = default;
+};
 
 struct Transformer {
   std::string name;
@@ -50,5 +64,15 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
 
 // Default name of a model: the file's name, or the folder's for a config.json.
 std::string model_name_of(const std::filesystem::path& file);
+
+// Checks of a Hugging Face config.json for features that cannot be modelled.
+//
+// Enters: the config as read so far. Leaves: one error per unsupported feature.
+
+// Refuses mixtures of experts, encoders and the like, by model_type or by keys that indicate them.
+void refuse_unmodelled(const Node& config, Fields& fields);
+
+// Refuses windows shorter than the training sequence, and layers of another structure.
+void read_hugging_face(const Node& config, const FamilyRow& row, const Transformer& model, Fields& fields);
 
 }  // namespace slmsim

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "sim/crew/answer.h"
+#include "sim/crew/question.h"
 
 namespace slmsim {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/crew/answer.h"
+#include "sim/crew/question.h"
 
 namespace slmsim {
 

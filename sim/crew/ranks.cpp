@@ -1,16 +1,20 @@
 #include "sim/crew/ranks.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <fmt/core.h>
 #include <stdexcept>
 #include <thread>
+#include <utility>
+
+#include <fmt/core.h>
 
 #include "sim/base/deadline.h"
 #include "sim/base/error.h"
 #include "sim/base/library.h"
 
 namespace slmsim {
+
 namespace {
 
 enum Tag { kQuestions = 1, kEvent, kEnd };
@@ -116,6 +120,16 @@ void serve(Transport& transport, const std::function<Texts(std::uint64_t)>& answ
       transport.send(bytes.data(), bytes.size(), 0, kEvent);
     }
   }
+}
+
+Launch launch_of_environment() {
+  // Open MPI; MPICH and Slurm's PMI.
+  for (const auto& [size, rank] :
+       {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}}) {
+    const char *ranks = std::getenv(size), *mine = std::getenv(rank);
+    if (ranks && mine) return {std::atoi(ranks), std::atoi(mine)};
+  }
+  return {};
 }
 
 }  // namespace slmsim

@@ -27,4 +27,12 @@ class Ranks {
 // Runs in every other rank: answers questions in one worker process until rank 0 ends.
 void serve(Transport& transport, const std::function<Texts(std::uint64_t)>& answer);
 
+// The MPI launcher's environment, read before MPI begins.
+
+// The number of ranks, 1 without a launcher, and this process's rank.
+struct Launch {
+  int ranks = 1, rank = 0;
+};
+Launch launch_of_environment();
+
 }  // namespace slmsim

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sim/platform/network.h"
+#include "sim/platform/platform.h"
 
 namespace slmsim {
 
@@ -132,5 +133,11 @@ class Fold {
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;
   bool differs_ = false;
 };
+
+// Parts of a plan that are equal as a whole, so that the tasks of one represent those of the other (TaskGraph::repeat).
+// Maps the first devices to the second ones at the same positions; empty unless devices at each position have one
+// colour and share VMs with others in the same way.
+std::map<int, int> twins_of(const Fold& fold, const Platform& platform, const std::vector<int>& first,
+                            const std::vector<int>& second);
 
 }  // namespace slmsim

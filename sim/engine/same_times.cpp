@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/base/splitmix.h"
+#include "sim/base/hash.h"
 #include "sim/engine/hash_places.h"
 
 namespace slmsim {

@@ -12,10 +12,9 @@
 #include <fmt/format.h>
 
 #include "sim/engine/channel.h"
-#include "sim/engine/event.h"
 #include "sim/engine/fair_shares.h"
 #include "sim/engine/in_order.h"
-#include "sim/engine/progress.h"
+#include "sim/engine/pending.h"
 #include "sim/engine/simgrid_engine.h"
 #include "sim/engine/slowdown.h"
 

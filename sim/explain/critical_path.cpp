@@ -1,6 +1,6 @@
-#include "sim/explain/critical_path.h"
-
 #include <algorithm>
+
+#include "sim/explain/limits.h"
 
 namespace slmsim {
 namespace {

@@ -7,9 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/base/stopped.h"
 #include "sim/base/text.h"
-#include "sim/explain/what_if.h"
+#include "sim/base/work.h"
 
 namespace slmsim {
 namespace {

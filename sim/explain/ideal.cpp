@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/technique/common/lower.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
-#include "sim/predict/lower_alike.h"
+#include "sim/technique/common/lower.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {

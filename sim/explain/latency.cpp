@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/platform/span.h"
+#include "sim/platform/mesh.h"
 
 namespace slmsim {
 namespace {

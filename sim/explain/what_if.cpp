@@ -1,5 +1,3 @@
-#include "sim/explain/what_if.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/explain/setting.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/explain/explain.h"
+#include "sim/explain/setting.h"
 
 namespace slmsim {
 namespace {

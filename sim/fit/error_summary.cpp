@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "sim/base/median.h"
-
 namespace slmsim {
 
 ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors) {

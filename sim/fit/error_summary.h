@@ -1,10 +1,19 @@
-// Errors of predictions over several cells of a table.
+// Errors of predictions over several cells of a table, and medians.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 namespace slmsim {
+
+// Median of values in any unit: for an even count, the mean of the two middle values.
+// `values` holds at least one.
+inline double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
 // Summary of absolute relative errors. A measured 0 has none: such cells are counted separately, by the difference itself.
 struct ErrorSummary {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/stopped.h"
+#include "sim/base/work.h"
 #include "sim/fit/scenario_fit.h"
 #include "sim/fit/uncertainty.h"
 

@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/base/yaml.h"
-#include "sim/engine/simulate.h"
-#include "sim/import/measurement/gather.h"
 #include "sim/collective/communicator.h"
-#include "sim/platform/iperf3.h"
+#include "sim/engine/simulate.h"
+#include "sim/import/measurement/imported_profile.h"
 #include "sim/platform/path.h"
 
 namespace slmsim {

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/csv_table.h"
-#include "sim/base/suggest.h"
+#include "sim/base/csv.h"
+#include "sim/base/text.h"
 #include "sim/fit/network_run.h"
 #include "sim/fit/training_log.h"
-#include "sim/scenario/model_named.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

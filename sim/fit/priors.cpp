@@ -1,6 +1,6 @@
-#include "sim/fit/priors.h"
-
 #include <utility>
+
+#include "sim/fit/unknown.h"
 
 namespace slmsim {
 namespace {

@@ -17,7 +17,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim/base/splitmix.h"
+#include "sim/base/hash.h"
 #include "sim/fit/unknown.h"
 
 namespace slmsim {

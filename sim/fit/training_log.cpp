@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/median.h"
-#include "sim/base/regular_file.h"
+#include "sim/base/file.h"
+#include "sim/fit/error_summary.h"
 
 namespace slmsim {
 namespace {

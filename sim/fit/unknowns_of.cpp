@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/fit/priors.h"
+#include "sim/fit/unknown.h"
 #include "sim/platform/kernel_table.h"
-#include "sim/platform/span.h"
+#include "sim/platform/mesh.h"
 
 namespace slmsim {
 namespace {

@@ -1,4 +1,4 @@
-// A GPU model: its data sheet and its measurements.
+// A GPU model: its data sheet and its measurements, its names, and the effect of a power limit.
 #pragma once
 
 #include <array>
@@ -8,7 +8,6 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/unit.h"
-#include "sim/platform/precision.h"
 #include "sim/platform/profile.h"
 
 namespace slmsim {
@@ -26,7 +25,7 @@ struct MatrixEfficiency {
   bool operator==(const MatrixEfficiency&) const = default;
 };
 
-// Shares of a GPU's rates that remain under a power limit (sim/platform/power_limit.h).
+// Shares of a GPU's rates that remain under a power limit (limit_power).
 struct PowerShares {
   double cores = 1, memory = 1;
 
@@ -80,5 +79,45 @@ const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision);
 
 // Without `profiles`, the name in `profile` is not looked up.
 Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles = nullptr);
+
+// Compares names of GPUs as data sheets ("NVIDIA Tesla T4"), drivers ("NVIDIA A100-SXM4-40GB") and people ("t4") spell
+// them. Names of makers and families, case and punctuation are ignored.
+
+// All words are the same, in any order; the driver's "NVIDIA H100 80GB HBM3" is "NVIDIA H100 SXM5 80GB".
+bool is_same_gpu(const std::string& a, const std::string& b);
+
+// The chip is the same, or one name does not state it; memory and slot may differ: "NVIDIA A100-SXM4-40GB" and "NVIDIA
+// A100 PCIe 80GB".
+bool is_same_chip(const std::string& a, const std::string& b);
+
+// Both names state a memory size or a slot, and these differ; memory rate and clocks then differ too.
+bool is_other_variant(const std::string& a, const std::string& b);
+
+// Whether a name has words besides those of makers and families.
+bool names_a_gpu(const std::string& text);
+
+// The effect of a power limit (nvidia-smi --power-limit) on a GPU's rates during training.
+//
+// GPUs that multiply matrices continuously draw their board's power. Below a limit the driver lowers the clock f of the
+// cores and, as far as possible, the voltage. Switching draws f V^2, so that, with the clock and the board's power both
+// taken as 1 without a limit,
+//
+//   draw = kStill + (1 - kStill) f^3                    the voltage follows the clock,
+//   draw = kStill + (1 - kStill) kLeastVoltage^2 f      it is at its minimum: f < kLeastVoltage.
+//
+// The clock is a mean over many kernels, since the driver changes it more slowly than kernels run. Memory has its own
+// clock, and its bandwidth is used less only where f < kAsking: it scales as min(1, f / kAsking). A GPU that draws less
+// than its board's power during training slows less than this predicts. docs/validation/runs.md gives the three
+// constants and their accuracy.
+
+// The relative clock f. 0 < share <= 1: the limit divided by the board's power.
+double cores_within(double share);
+
+// The lowest limit relative to the board's power: NVIDIA's drivers allow no less than 100 W of 300.
+inline constexpr double kLeastLimit = 1.0 / 3;
+
+// Sets the power limit of a GPU that states its board's power, and the rates that remain, also relative to those during
+// its profile's measurement.
+void limit_power(Gpu& gpu, Watts limit);
 
 }  // namespace slmsim

@@ -1,9 +1,9 @@
-#include "sim/platform/gpu_name.h"
-
 #include <algorithm>
 #include <cctype>
 #include <utility>
 #include <vector>
+
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {

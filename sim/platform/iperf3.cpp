@@ -1,10 +1,9 @@
-#include "sim/platform/iperf3.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/fields.h"
+#include "sim/platform/path.h"
 #include "sim/platform/platform.h"
 
 namespace slmsim {

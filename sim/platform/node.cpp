@@ -9,8 +9,7 @@
 #include <boost/graph/visitors.hpp>
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
-#include "sim/platform/drive.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 namespace {

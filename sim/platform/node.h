@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/fields.h"
@@ -94,5 +95,10 @@ std::vector<int> gpus_by_distance(const NodeInside& inside, int part);
 NodeInside read_inside(const Node& node, const std::string& path, Reading& reading);
 // Adds drives, each with a link to its socket, and volumes.
 void read_storage(const Node& node, const std::string& path, Reading& reading, NodeInside& inside);
+
+// A drive's data sheet: a file of platforms/drives/.
+
+// The drive and its link to its socket; the caller sets the ends of the link.
+std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& path, Reading& reading);
 
 }  // namespace slmsim

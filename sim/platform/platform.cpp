@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
+#include "sim/platform/gpu.h"
 #include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
-#include "sim/platform/power_limit.h"
 #include "sim/platform/wan_route.h"
 
 namespace slmsim {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,9 +12,22 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/unit.h"
-#include "sim/platform/precision.h"
 
 namespace slmsim {
+
+// The number formats in which a model is trained.
+enum class Precision { kFp16, kBf16, kTf32, kFp32 };
+inline constexpr std::size_t kPrecisions = 4;
+
+const std::vector<std::string>& precision_names();
+
+// Bytes of one element in memory.
+double element_bytes(Precision precision);
+
+// Names of the kernels that a profile may hold, as slmsim-calibrate times them (sim/compute/kernel.h describes each).
+// In alphabetical order.
+const std::vector<std::string>& kernel_names();
+bool is_kernel(const std::string& name);
 
 // A kernel by the name and sizes under which slmsim-calibrate times it (listed in sim/compute/kernel.h).
 struct KernelShape {

@@ -1,5 +1,3 @@
-#include "sim/platform/remark.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,7 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/platform/gpu_name.h"
+#include "sim/platform/gpu.h"
+#include "sim/platform/platform.h"
 
 namespace slmsim {
 namespace {

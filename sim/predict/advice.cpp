@@ -1,13 +1,12 @@
-#include "sim/predict/advice.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/technique/common/memory.h"
+#include "sim/predict/predict.h"
 #include "sim/technique/alpa/planner/stage_plan.h"
+#include "sim/technique/common/memory.h"
 
 namespace slmsim {
 namespace {

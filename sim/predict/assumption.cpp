@@ -10,8 +10,7 @@
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/platform/kernel_table.h"
-#include "sim/platform/remark.h"
-#include "sim/predict/unmeasured.h"
+#include "sim/platform/platform.h"
 
 namespace slmsim {
 namespace {

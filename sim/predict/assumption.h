@@ -54,4 +54,9 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario, const std::vect
 // "assumed: ... | ...", without a newline; empty where there are none.
 std::string assumed_line(const std::vector<Assumption>& assumptions);
 
+// Values of a scenario that say nothing about its own cluster: those whose files mark them as typical, inferred or guessed, and
+// defaults of keys that a program measures. Adds one sentence per VM type, link, site, technique and section, and measuring
+// program, with the predictions it bears on.
+std::vector<Assumption> unmeasured_of(const Scenario& scenario);
+
 }  // namespace slmsim

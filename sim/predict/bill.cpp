@@ -1,6 +1,6 @@
-#include "sim/predict/bill.h"
-
 #include <set>
+
+#include "sim/predict/predict.h"
 
 namespace slmsim {
 namespace {

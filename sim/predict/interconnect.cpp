@@ -1,9 +1,9 @@
-#include "sim/predict/interconnect.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "sim/predict/measure.h"
 
 namespace slmsim {
 namespace {

@@ -8,13 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
+#include "sim/base/work.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/alpa/planner/division_memo.h"
-#include "sim/technique/alpa/planner/stage_memo.h"
-#include "sim/platform/mesh_kind.h"
-#include "sim/predict/advice.h"
+#include "sim/platform/mesh.h"
+#include "sim/predict/predict.h"
+#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {

@@ -63,4 +63,18 @@ std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes);
 LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole);
 
+// Use of each node's links by kind: both directions of all links of a kind together, as a node's counters add them up. A link
+// between two GPUs counts at both ends.
+struct InterconnectUse {
+  int vm = 0;                // index into Platform::vms
+  std::string interconnect;  // "NVLink"
+  Bytes bytes;
+  BytesPerSecond average, p90, peak;  // over the iteration; p90 by time
+  BytesPerSecond capacity;            // data sheet
+  std::vector<RateStep> steps;        // the timeline
+};
+
+// In the order of nodes and of the links in their files; also kinds that carried nothing. Needs recorded flows.
+std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline);
+
 }  // namespace slmsim

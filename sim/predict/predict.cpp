@@ -11,17 +11,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
-#include "sim/base/stopped.h"
+#include "sim/base/work.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/predict/advice.h"
-#include "sim/predict/alike_groups.h"
+#include "sim/predict/alike.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
-#include "sim/predict/lower_alike.h"
 #include "sim/predict/repeating.h"
-#include "sim/scenario/names.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 namespace {

@@ -6,14 +6,27 @@
 #include <string>
 #include <vector>
 
-#include "sim/technique/common/memory.h"
-#include "sim/predict/bill.h"
-#include "sim/predict/interconnect.h"
 #include "sim/predict/measure.h"
 #include "sim/predict/prediction_memo.h"
+#include "sim/scenario/scenario.h"
+#include "sim/technique/common/memory.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
+
+// Cost of a job: money from the prices of its VMs or GPUs, energy from the power limits of its boards.
+inline constexpr double kJoulesPerKwh = 3.6e6;
+
+struct Bill {
+  std::optional<double> cost;  // in `currency`; nothing where a price is not stated
+  std::string currency;        // ISO 4217
+  std::optional<Joules>
+      energy;  // upper bound: the GPUs' boards at full power or at their limit; nothing where a GPU does not state it
+};
+
+// Bill of a job of this length on these GPUs. Where `plan.dollars_per_hour` names all of them, its prices apply; else every VM
+// that holds any of them is paid for as a whole.
+Bill bill_of(const Scenario& scenario, const Group& group, Seconds job);
 
 enum class Status { kOk, kOutOfMemory, kUnsupported };
 // "ok", "oom", "unsupported", for scripts.
@@ -100,5 +113,13 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
 
 // The task graph of one iteration of a plan, for traces.
 TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan);
+
+// The nearest change that would let an out-of-memory plan fit.
+
+// "gat/0 needs 28.1 GiB of 21.6 GiB (activations 18.2 GiB, ...): 6.5 GiB too much; it would fit with ...".
+std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan);
+
+// The largest part of a GPU's memory: "activations 18.2 GiB".
+std::string largest_part(const DeviceMemory& memory);
 
 }  // namespace slmsim

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/engine/same_times.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/predict/lower_alike.h"
+#include "sim/engine/same_times.h"
+#include "sim/predict/alike.h"
 
 namespace slmsim {
 namespace {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "sim/technique/common/lower.h"
-#include "sim/technique/common/memory.h"
 #include "sim/compute/operator.h"
 #include "sim/compute/transformer.h"
+#include "sim/technique/alpa/planner/memo.h"
+#include "sim/technique/common/lower.h"
+#include "sim/technique/common/memory.h"
 #include "sim/technique/common/plan.h"
-#include "sim/technique/alpa/planner/division_memo.h"
 
 namespace slmsim {
 

@@ -5,21 +5,47 @@
 #include <vector>
 
 #include "sim/engine/capacity.h"
-#include "sim/predict/sample.h"
+#include "sim/predict/alike.h"
 
 namespace slmsim {
+
+std::optional<std::size_t> FewBatches::line_of(TaskId id) const {
+  const Task& task = graph().tasks()[id];
+  // Tasks that hold multiprocessors take no time, and begin with tasks of other lines.
+  if (task.place < 0 || task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) return std::nullopt;
+  const std::size_t kind = task.kind == TaskKind::kCompute ? 0 : task.kind == TaskKind::kDelay ? 1 : 2;
+  return kind * devices() + static_cast<std::size_t>(task.place);
+}
+
+FewBatches sample(const LowerRequest& request, int micro_batches) {
+  LowerRequest few = request;
+  few.only_micro_batches = micro_batches;
+  FewBatches out{lower_alike(few), {}};
+  const TaskGraph& graph = out.graph();
+  out.lines.resize(2 * out.devices() + graph.connections().size());
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    if (const auto line = out.line_of(id)) out.lines[*line].push_back(id);
+  }
+  return out;
+}
+
+int in_whole_rounds(int micro_batches, const Plan& plan) {
+  const int round = micro_batch_round(plan);
+  return (micro_batches + round - 1) / round * round;
+}
+
 namespace {
 
 constexpr double kWorthIt = 1.5;  // ratio of all micro-batches to the simulated ones
 constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
 
-struct IterationSample : Sample {
+struct IterationSample : FewBatches {
   Iteration iteration;  // without its `parts`
 };
 
 // Whether both use the same connections, and each connection with a window is used by a further round. `limits`: capacities of
 // the connections.
-bool uses_all_windows(const Sample& few, const Sample& more, const std::vector<Capacity>& limits) {
+bool uses_all_windows(const FewBatches& few, const FewBatches& more, const std::vector<Capacity>& limits) {
   const auto a = few.connections(), b = more.connections();
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/scenario/names.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 

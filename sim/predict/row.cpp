@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/quantity.h"
-#include "sim/scenario/names.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 namespace {

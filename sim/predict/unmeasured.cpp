@@ -1,5 +1,3 @@
-#include "sim/predict/unmeasured.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -10,6 +8,7 @@
 #include "sim/compute/kernel.h"
 #include "sim/compute/profile_time.h"
 #include "sim/platform/kernel_table.h"
+#include "sim/predict/assumption.h"
 
 namespace slmsim {
 namespace {

@@ -1,9 +1,8 @@
 #include <algorithm>
 
 #include "sim/predict/row.h"
-#include "sim/report/job_text.h"
+#include "sim/report/phrases.h"
 #include "sim/report/report.h"
-#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 

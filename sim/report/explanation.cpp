@@ -1,5 +1,3 @@
-#include "sim/report/explanation.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/report/fit_table.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 #include "sim/base/name_in.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

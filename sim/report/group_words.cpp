@@ -1,5 +1,3 @@
-#include "sim/report/group_words.h"
-
 #include <algorithm>
 #include <optional>
 

@@ -1,5 +1,3 @@
-#include "sim/report/job_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +7,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/predict/job/link_day.h"
+#include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

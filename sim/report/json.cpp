@@ -6,10 +6,10 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
-#include "sim/report/job_text.h"
 #include "sim/report/json_values.h"
+#include "sim/report/phrases.h"
 #include "sim/report/report.h"
-#include "sim/scenario/names.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 

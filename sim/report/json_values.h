@@ -3,10 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/technique/common/memory.h"
 #include "sim/predict/assumption.h"
+#include "sim/predict/job/outcome.h"
 #include "sim/predict/measure.h"
 #include "sim/predict/predict.h"
+#include "sim/technique/common/memory.h"
 
 namespace slmsim {
 
@@ -25,5 +26,10 @@ Json assumed_json(const std::vector<Assumption>& assumptions);
 
 // Host memories and volumes of drives.
 Json stores_json(const std::vector<Store>& stores);
+
+// Whole jobs with their failures, checkpoints and costs.
+Json job_json(const JobOutcome& job);
+// Values common to all of a scenario's jobs: the lease, and the links at each time of the day at which they change.
+Json job_rules_json(const Scenario& scenario);
 
 }  // namespace slmsim

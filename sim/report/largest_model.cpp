@@ -1,5 +1,3 @@
-#include "sim/report/largest_model.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,7 +6,8 @@
 #include "sim/predict/assumption.h"
 #include "sim/predict/predict.h"
 #include "sim/report/json_values.h"
-#include "sim/scenario/names.h"
+#include "sim/report/tables.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 namespace {

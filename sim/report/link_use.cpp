@@ -1,12 +1,11 @@
-#include "sim/report/link_use.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/predict/row.h"
-#include "sim/scenario/names.h"
+#include "sim/report/tables.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 namespace {

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/predict/algorithm.h"
+#include "sim/predict/interval.h"
+#include "sim/predict/predict.h"
+#include "sim/predict/result.h"
 
 namespace slmsim {
 
@@ -37,5 +42,52 @@ std::string extent_text(const Training& training);
 
 // "82 % measured, 12 % interpolated, 6 % roofline": shares of the time.
 std::string basis_text(const TimeBasis& basis);
+
+// Groups of GPUs by their sites' names.
+
+// "utah+boston": the sites, where a group is exactly the VMs of one or more of several sites and no other VM has such a name;
+// else as group_text().
+std::string group_words(const Platform& platform, const std::vector<std::string>& group);
+// The same in a sentence: "utah and boston".
+std::string group_sentence(const Platform& platform, const std::vector<std::string>& group);
+
+// "Data on utah+boston".
+std::string place_of(const Platform& platform, const Prediction& prediction);
+std::string picked(const Platform& platform, const Selection& selection);
+
+// "all 6 GPUs together, each pair of sites, each site": the groups that were tried, and, for a scenario that does not name
+// them, those left out because there are too many.
+std::string compared_text(const Scenario& scenario);
+
+// Intervals and probabilities, in the text and columns of each format.
+
+// Table of one model's predictions: interval of each, and whether it fits.
+std::string interval_table(const Uncertainty& uncertainty, const std::vector<Prediction>& predictions,
+                           const std::string& model);
+// The probability that the pick is right, and its mean excess cost over the best.
+std::string pick_text(const Uncertainty& uncertainty, std::size_t pick, Objective objective);
+// "35.2 min to 89.4 min"
+std::string between_text(const Interval& seconds);
+// Source of the intervals.
+std::string origin_text(const Uncertainty& uncertainty);
+
+// Appended to a row of CSV, and its header: low and high end of the minutes, the level, the probability of fitting.
+std::string interval_header();
+std::string interval_cells(const Uncertainty& uncertainty, std::size_t prediction);
+
+// Whole jobs with their failures, checkpoints and costs, in the text and columns of each format.
+
+// "9.84 h", "23.4 d", "no end".
+std::string job_duration(double seconds);
+
+// Table of one model's predictions: length, probability of ending before the lease, cost, and where the time goes.
+std::string job_table(const RunResult& result, const std::string& model);
+
+// "median 9.84 h, 80 % between 9.1 h and 12 h; 99.2 % by the lease; 16.5 USD, 6.49 kWh".
+std::string job_line(const JobOutcome& job);
+
+// Appended to a row of CSV, and its header.
+std::string job_header();
+std::string job_cells(const std::optional<JobOutcome>& job);
 
 }  // namespace slmsim

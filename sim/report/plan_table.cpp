@@ -1,5 +1,3 @@
-#include "sim/report/plan_table.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,16 +9,16 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/predict/assumption.h"
-#include "sim/report/job_text.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/scenario/names.h"
-#include "sim/scenario/override.h"
+#include "sim/report/tables.h"
+#include "sim/scenario/group.h"
+#include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {
 
-// Prices of GPUs take precedence over those of VMs (sim/predict/bill.h).
+// Prices of GPUs take precedence over those of VMs (sim/predict/predict.h).
 std::string currency_of(const Scenario& scenario) {
   return scenario.plan.dollars_per_hour.empty() ? scenario.platform.vms.front().type.currency : "USD";
 }

@@ -1,5 +1,3 @@
-#include "sim/report/step_table.h"
-
 #include <map>
 #include <utility>
 
@@ -9,6 +7,7 @@
 #include "sim/base/name_in.h"
 #include "sim/predict/row.h"
 #include "sim/report/phrases.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

@@ -11,11 +11,8 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
-#include "sim/report/group_words.h"
-#include "sim/report/job_text.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
-#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {

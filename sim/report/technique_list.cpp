@@ -1,8 +1,7 @@
-#include "sim/report/technique_list.h"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/tables.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {

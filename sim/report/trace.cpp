@@ -4,19 +4,48 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/predict/measure.h"
-#include "sim/report/group_words.h"
 #include "sim/report/phrases.h"
-#include "sim/report/task_class.h"
-#include "sim/scenario/model_named.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {
+
+// Names of task classes in traces ("cat").
+std::string_view name_of(TaskClass of) {
+  switch (of) {
+    case TaskClass::kForward:
+      return "forward";
+    case TaskClass::kBackward:
+      return "backward";
+    case TaskClass::kOptimizer:
+      return "optimizer";
+    case TaskClass::kLaunch:
+      return "launch";
+    case TaskClass::kFramework:
+      return "framework";
+    case TaskClass::kCollective:
+    case TaskClass::kKernels:
+      return "collective";
+    case TaskClass::kSend:
+      return "send";
+    case TaskClass::kCopy:
+      return "copy";
+    case TaskClass::kDrive:
+      return "drive";
+    case TaskClass::kBuffer:
+      return "buffer";
+    case TaskClass::kHost:
+      return "host";
+  }
+  return "";
+}
 
 enum Process { kIteration = 1, kGpus, kConnections, kLinks, kHosts };
 

@@ -1,5 +1,3 @@
-#include "sim/report/uncertainty_text.h"
-
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,3 @@
-#include "sim/scenario/choice.h"
-
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -7,9 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/scenario/data_root.h"
-#include "sim/scenario/override.h"
+#include "sim/scenario/link.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/file_kind.h"
+#include "sim/base/key_record.h"
 
 namespace slmsim {
 

@@ -34,4 +34,15 @@ std::vector<int> sites_with_vms(const Platform& platform);
 // The sites whose VMs are exactly those named, in the platform's order; nothing where only part of a site is named.
 std::vector<int> whole_sites(const Platform& platform, const std::vector<std::string>& names);
 
+// Short names of many GPUs and VMs.
+
+// Larger groups are shown in short form: as ranges of VMs, and once for all equal ones.
+inline constexpr std::size_t kMostNamedGpus = 512;
+
+// Five or more consecutively numbered names become one, "node0..node127"; the others are unchanged.
+std::vector<std::string> in_ranges(const std::vector<std::string>& names);
+
+// VMs with all their GPUs, in order, by the VM's name, other GPUs by their own; in ranges.
+std::vector<std::string> names_of_gpus(const Platform& platform, const std::vector<int>& devices);
+
 }  // namespace slmsim

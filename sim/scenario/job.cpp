@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 namespace {

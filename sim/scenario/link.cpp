@@ -7,11 +7,11 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
-#include "sim/platform/iperf3.h"
+#include "sim/base/text.h"
+#include "sim/platform/path.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/kind.h"
-#include "sim/scenario/training.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 

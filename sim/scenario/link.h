@@ -8,12 +8,44 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/error.h"
 #include "sim/base/key_record.h"
 #include "sim/base/yaml.h"
-#include "sim/scenario/override.h"
-#include "sim/scenario/reach.h"
 
 namespace slmsim {
+
+// "--set KEY=VALUE": replaces the value at a path through a scenario's maps and lists.
+//
+// Enters: the text, then the scenario's tree. Leaves: the tree with the value in its place.
+inline constexpr const char* kOverrideSource = "--set";  // prefix of an override's source name
+
+// One "--set KEY=VALUE"; KEY is a path such as "platform.links.wan.rtt", VALUE is YAML.
+using Overrides = std::vector<std::string>;
+
+// A parsed override. Errors in the path are reported at `place`, errors in the value at the value's own place.
+struct Override {
+  std::string path;
+  Node value;
+  Place place;
+};
+// Throws InputError if the text is not KEY=VALUE.
+Override parse_override(const std::string& text);
+
+// Returns false where the path enters a name that is not yet replaced by its file. Throws InputError where the path
+// does not exist.
+bool apply(Node& root, const Override& override);
+
+// Limits of the paths in a scenario. A scenario typed by its user may name any file that the user may read; one from
+// elsewhere may not.
+// Files below these folders, after resolving symbolic links; without folders, every file.
+struct Reach {
+  std::vector<std::filesystem::path> folders;
+
+  bool holds(const std::filesystem::path& file) const;
+  // Throws InputError, at the place that names the file, where it lies elsewhere; the error does not reveal whether the
+  // file exists.
+  void check(const std::filesystem::path& file, const Place& named_at) const;
+};
 
 // The key that names a scenario's base.
 extern const FileKey kExtends;

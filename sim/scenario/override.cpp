@@ -1,5 +1,3 @@
-#include "sim/scenario/override.h"
-
 #include <algorithm>
 #include <filesystem>
 
@@ -7,8 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/compute/transformer.h"
+#include "sim/scenario/link.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {

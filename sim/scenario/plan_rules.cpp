@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/compute/compression.h"
 #include "sim/scenario/scenario.h"
 

@@ -1,9 +1,9 @@
-#include "sim/scenario/reach.h"
-
 #include <algorithm>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {

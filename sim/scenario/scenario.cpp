@@ -8,7 +8,6 @@
 
 #include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/scenario/training.h"
 
 namespace slmsim {
 namespace {

@@ -1,6 +1,7 @@
 // The complete input of a run. After load_scenario all names are resolved and all numbers are in range.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,12 +10,11 @@
 #include "sim/base/fields.h"
 #include "sim/compute/optimizer.h"
 #include "sim/compute/transformer.h"
+#include "sim/platform/nccl.h"
 #include "sim/platform/platform.h"
-#include "sim/scenario/framework.h"
 #include "sim/scenario/group.h"
 #include "sim/scenario/job.h"
 #include "sim/scenario/link.h"
-#include "sim/platform/nccl.h"
 #include "sim/scenario/plan_rules.h"
 #include "sim/scenario/stack.h"
 #include "sim/scenario/technique.h"
@@ -102,5 +102,39 @@ void describe_scenario(const Node& sample, Reading& reading);
 // Throws InputError with all errors of the file and of the files that it names.
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 Scenario load_scenario(const ScenarioText& text, const Overrides& overrides = {});
+
+// The model of a prediction or a run, among a scenario's.
+// The model exists: names of predictions and runs are the scenario's own.
+inline const Transformer& model_named(const Scenario& scenario, const std::string& name) {
+  return *std::find_if(scenario.models.begin(), scenario.models.end(),
+                       [&](const Transformer& model) { return model.name == name; });
+}
+
+// The scenario that a word names, and filters on its contents.
+
+// A scenario's file: the word itself, or the shipped scenario of this name where no such file exists.
+std::string scenario_file(const std::string& word);
+
+// Throws InputError where a key has two values: the first would have no effect.
+void refuse_twice_overridden(const Overrides& overrides);
+
+// Models, groups ("gat+amst", in any order, or "all") and techniques by their names; empty: all.
+struct Filter {
+  std::vector<std::string> models, groups, techniques;
+};
+
+// Reduces the scenario to what the filter names. Returns a sentence on names that it lacks, with those it has; empty where it
+// has all.
+std::string narrow(Scenario& scenario, const Filter& filter);
+
+// The length and content of a training, in the terms of a scenario: sequences or tokens, epochs or one length.
+
+// Reads a scenario's `training`. Tokens are converted to sequences by the models' sequence length, which must be equal
+// where tokens are stated. Techniques are not read.
+Training read_training(Fields& fields, const std::vector<Transformer>& models, Reading& reading);
+
+// Removes the statements of a scenario that `path` ("training.tokens") replaces when an override or an extending file
+// states the job's length or the batch in another way.
+void yield_to(Node& scenario, const std::string& path);
 
 }  // namespace slmsim

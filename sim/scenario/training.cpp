@@ -1,11 +1,10 @@
-#include "sim/scenario/training.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

@@ -1,14 +1,13 @@
 // The dimensions that `slmsim plan` may vary for every technique, one row each: training, NCCL and TCP. A technique's own
-// variations are in sim/technique/common/variation.h.
+// variations are in sim/technique/common/technique.h.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "sim/technique/common/run_setup.h"
+#include "sim/technique/common/plan.h"
 #include "sim/technique/common/technique.h"
-#include "sim/technique/common/variation.h"
 
 namespace slmsim {
 

@@ -13,7 +13,7 @@
 #include "sim/predict/job/jitter.h"
 #include "sim/predict/job/link_day.h"
 #include "sim/predict/job/outcome.h"
-#include "sim/search/least_end.h"
+#include "sim/search/bound.h"
 
 namespace slmsim {
 

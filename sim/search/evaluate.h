@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "sim/crew/answer.h"
+#include "sim/crew/question.h"
 #include "sim/predict/predict.h"
 #include "sim/search/space.h"
 
@@ -41,7 +41,7 @@ Prediction predict(const Space& space, const OperatorGraph& operators, const Cho
 Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
                     DivisionMemo* memo = nullptr);
 
-// Answers of a search's workers (sim/crew/answer.h): one line without loss of digits.
+// Answers of a search's workers (sim/crew/question.h): one line without loss of digits.
 using Finding = std::variant<Assessment, Measurement>;
 Texts to_texts(const Finding& finding);
 void from_texts(const Texts& texts, Finding& finding);

@@ -1,5 +1,3 @@
-#include "sim/search/least_end.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,10 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
-#include "sim/predict/lower_alike.h"
 #include "sim/predict/measure.h"
-#include "sim/predict/sample.h"
+#include "sim/predict/repeating.h"
+#include "sim/search/bound.h"
 
 namespace slmsim {
 namespace {
@@ -105,7 +104,7 @@ std::optional<TaskPair> rounds_apart(const Sample& few, const Sample& more, std:
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
   if (apart == 0 || apart >= b.size()) return std::nullopt;
   const auto first = b.begin() + static_cast<long>((b.size() - apart) / 2), last = first + static_cast<long>(apart);
-  const auto forward = [](const Sample& one, auto begin, auto end) {
+  const auto forward = [](const FewBatches& one, auto begin, auto end) {
     return static_cast<std::size_t>(std::count_if(
         begin, end, [&](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == Pass::kForward; }));
   };
@@ -118,8 +117,8 @@ std::optional<TaskPair> rounds_apart(const Sample& few, const Sample& more, std:
 }
 
 // The streams that compute longest in a round, and the lines with most tasks on the critical path.
-std::vector<std::size_t> lines_to_look_at(const Sample& few, const Sample& more, const std::vector<double>& times,
-                                          const std::vector<double>& ends) {
+std::vector<std::size_t> lines_to_look_at(const FewBatches& few, const FewBatches& more,
+                                          const std::vector<double>& times, const std::vector<double>& ends) {
   constexpr std::size_t kOfWay = 4, kOfStreams = 2;  // each costs one pass over all tasks
   const TaskGraph& graph = more.graph();
   std::map<std::size_t, double> on_way;
@@ -167,7 +166,7 @@ LeastIteration least_iteration(const LowerRequest& request) {
     return LeastIteration{least_end(graph), static_cast<double>(graph.tasks().size())};
   };
   if (request.plan.workload.steps > 1 || 2 * count + round >= all) return whole();
-  const Sample few = sample(request, count), more = sample(request, count + round);
+  const FewBatches few = sample(request, count), more = sample(request, count + round);
   if (few.lines.size() != more.lines.size() || few.devices() != more.devices()) return whole();
   const TaskGraph& graph = more.graph();
   const double rounds = static_cast<double>(all - count) / round - 1;

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/crew/journal.h"
-#include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
 #include "sim/crew/ranks.h"
-#include "sim/compute/operator_graph.h"
 
 namespace slmsim {
 namespace {

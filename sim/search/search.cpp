@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/predict/bill.h"
+#include "sim/predict/predict.h"
 #include "sim/search/bound.h"
 
 namespace slmsim {

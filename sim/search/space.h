@@ -1,7 +1,7 @@
 // All dimensions that `slmsim plan` may vary for one model, and every sensible combination.
 //
 // A choice is a number per column: technique and group, the dimensions that all techniques share (dimension.h), and the
-// technique's own variations between them (sim/technique/common/variation.h); columns that a technique does not use are 0. The
+// technique's own variations between them (sim/technique/common/technique.h); columns that a technique does not use are 0. The
 // scenario's own runs are choices as well, so that no plan is worse than the prediction of `run`. Combinations that can never
 // run, and those that repeat another one, are left out.
 #pragma once

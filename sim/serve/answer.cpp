@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
-#include "sim/serve/tree.h"
-#include "sim/serve/verbs.h"
+#include "sim/base/text.h"
 
 namespace slmsim::web {
 namespace {

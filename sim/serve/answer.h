@@ -2,6 +2,7 @@
 // tests and fuzzers can call them. The server runs them in helper processes (helper.h).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,5 +61,56 @@ const Verb* find_verb(const std::string& name);
 // Always returns a response: 200 with the answer, 422 with all errors of the scenario, {"errors": [...], "tree": ...}, or 500.
 Response answer(const std::string& verb, const std::string& body, const Workplace& workplace, Memory& memory,
                 const Progress& progress = {});
+
+// A scenario's text as a tree with positions, from which the page draws it and edits it in place.
+
+// {"text", "message", "file", "line", "column", "own"}: `message` as the program prints it, columns in characters, `own`
+// whether it is in the question's own text, which is `file`.
+Json error_json(const Error& error, const std::filesystem::path& file);
+
+// Nodes are {"k": "map", "l": line, "c": column, "e": [[key, line, column, node], ...]}, {"k": "list", ..., "i": [node, ...]},
+// {"k": "text", ..., "v": value} and {"k": "null", ...}.
+Json tree_json(const Node& node);
+
+// "tree": the question's text, if it is valid YAML. "whole": if it builds on other files, the scenario in one piece, without
+// positions; absent where it does not, or where files are missing.
+void add_trees(const Question& question, Json& out);
+
+// The questions, one function each, of the table verbs(). Each throws InputError where the scenario is invalid.
+
+// The output of `slmsim run --format json`.
+Json answer_run(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// The parts of the page that are shown at once:
+//   {"scenario": NAME, "tree": ..., "whole": ..., "assumed": [...], "models": [{"name", "verdict", "pick", "cells",
+//    "sections": [{"name", "title", "html"}]}]}
+// For `tree` and `whole` see add_trees; `cells` begin as the predictions of `run`.
+Json answer_view(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// Slower parts: {"sections": [...]} of model number "model", for the pick's iteration and over the round-trip time.
+Json answer_timeline(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+Json answer_curve(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// Intervals as in `slmsim run --intervals`: {"models": [{"name", "sure", "probability", "fits", "sections"}]}: the verdict's
+// certainty in words, the pick's probabilities of being right and of fitting, null where there is no pick, and the comparison
+// of answer_view with intervals.
+Json answer_intervals(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// The output of `slmsim explain --format json`.
+Json answer_explain(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// The output of `slmsim plan --format json`; "effort" and "seconds" are its --effort and --time-limit.
+Json answer_plan(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// One key at several values, {"key": K, "from": A, "to": B, "points": N, "log": true}: {"csv": ..., "jsonl": ..., "sections":
+// [...]}, the first two as `slmsim sweep` writes them.
+Json answer_sweep(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// Choices for the user: names that a scenario may contain, with descriptions.
+
+// {"models": [{"name", "parameters"}], "gpus": [{"name", "title", "memory_bytes"}], "vms": [{"name", "about"}], "techniques":
+// as `slmsim list techniques --format json`, "scenarios": [NAME]}, from the folders above `folder` and the program's own data.
+// Invalid files are left out.
+Json catalog_of(const std::filesystem::path& folder);
 
 }  // namespace slmsim::web

@@ -6,9 +6,8 @@
 
 #include "sim/report/page/page.h"
 #include "sim/scenario/data_root.h"
+#include "sim/serve/answer.h"
 #include "sim/serve/asset.h"
-#include "sim/serve/catalog.h"
-#include "sim/serve/tree.h"
 
 namespace slmsim::web {
 namespace {

@@ -1,13 +1,12 @@
-#include "sim/serve/catalog.h"
-
 #include <set>
 
-#include "sim/import/inventory/setup.h"
-#include "sim/compute/hugging_face.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/transformer.h"
+#include "sim/import/inventory/setup.h"
 #include "sim/platform/platform.h"
-#include "sim/report/technique_list.h"
+#include "sim/report/tables.h"
 #include "sim/scenario/data_root.h"
+#include "sim/serve/answer.h"
 
 namespace slmsim::web {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/pending_file.h"
+#include "sim/base/file.h"
 #include "sim/import/inventory/inventory.h"
 #include "sim/scenario/data_root.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/reach.h"
+#include "sim/scenario/link.h"
 
 namespace slmsim::web {
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <poll.h>
 #include <spawn.h>
+#include <string_view>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -16,8 +17,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/deadline.h"
-#include "sim/serve/line_pipe.h"
-
 namespace slmsim::web {
 namespace {
 
@@ -25,7 +24,53 @@ constexpr int kPatience = 50;             // milliseconds between two checks whe
 constexpr std::size_t kMostWaiting = 16;  // questions that wait for a process
 constexpr int kNiceness = 10;             // of processes that yield to others
 
+constexpr std::size_t kLongestLine = 64u << 20;
+
+// False where the other end is closed.
+bool write_all(int to, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(to, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 }  // namespace
+
+// Incoming text, line by line.
+class Lines {
+ public:
+  // A whole line without its newline; nothing where there is none yet.
+  std::optional<std::string> next();
+  // Waits for more. False at the end, after an error, or after too much text without a newline.
+  bool read_from(int from);
+
+ private:
+  std::string received_;
+  std::size_t looked_at_ = 0;
+};
+
+std::optional<std::string> Lines::next() {
+  const std::size_t end = received_.find('\n', looked_at_);
+  if (end == std::string::npos) {
+    looked_at_ = received_.size();
+    return std::nullopt;
+  }
+  std::string line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  looked_at_ = 0;
+  return line;
+}
+
+bool Lines::read_from(int from) {
+  char bytes[1 << 16];
+  const ssize_t count = read(from, bytes, sizeof bytes);
+  if (count < 0) return errno == EINTR;
+  received_.append(bytes, static_cast<std::size_t>(count));
+  return count > 0 && received_.size() <= kLongestLine;
+}
 
 void help(const Workplace& workplace, int in, int out) {
   const pid_t server = getppid();

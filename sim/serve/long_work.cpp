@@ -8,9 +8,8 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/explanation.h"
-#include "sim/report/plan_table.h"
-#include "sim/serve/verbs.h"
+#include "sim/report/tables.h"
+#include "sim/serve/answer.h"
 #include "sim/sweep/sweep.h"
 
 namespace slmsim::web {

@@ -25,9 +25,14 @@ struct Response {
 };
 
 // A line of JSON; invalid UTF-8 is replaced.
-std::string dumped(const Json& json);
-Response json_response(const Json& json);
+inline std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+inline Response json_response(const Json& json) { return {.body = dumped(json)}; }
+
 // {"errors": [{"text": ...}]}, the form of every error.
-Response refusal(int status, const std::string& text);
+inline Response refusal(int status, const std::string& text) {
+  const Json errors = {{"errors", {{{"text", text}, {"message", text}}}}};
+  return {.status = status, .body = dumped(errors)};
+}
 
 }  // namespace slmsim::web

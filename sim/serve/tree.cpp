@@ -1,6 +1,5 @@
-#include "sim/serve/tree.h"
-
 #include "sim/base/error.h"
+#include "sim/serve/answer.h"
 
 namespace slmsim::web {
 namespace {

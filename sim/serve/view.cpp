@@ -1,14 +1,13 @@
 // The page's view of a scenario, in the report's own sections.
 #include <fmt/format.h>
 
-#include "sim/report/page/timeline.h"
-#include "sim/platform/remark.h"
-#include "sim/report/group_words.h"
-#include "sim/report/report.h"
-#include "sim/fit/intervals.h"
 #include "sim/explain/latency.h"
-#include "sim/serve/tree.h"
-#include "sim/serve/verbs.h"
+#include "sim/fit/intervals.h"
+#include "sim/platform/platform.h"
+#include "sim/report/page/page.h"
+#include "sim/report/phrases.h"
+#include "sim/report/report.h"
+#include "sim/serve/answer.h"
 
 namespace slmsim::web {
 namespace {

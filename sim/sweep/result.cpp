@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/pending_file.h"
+#include "sim/base/file.h"
 #include "sim/sweep/sweep.h"
 
 namespace slmsim {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
 #include "sim/crew/ranks.h"
 

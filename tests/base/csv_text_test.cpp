@@ -1,6 +1,6 @@
-#include "sim/base/csv_text.h"
-
 #include <gmock/gmock.h>
+
+#include "sim/base/csv.h"
 
 namespace slmsim::csv_text_test {
 namespace {

@@ -1,12 +1,12 @@
 // Work on several threads.
-#include "sim/base/in_parallel.h"
-
 #include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "sim/base/work.h"
 
 namespace slmsim::in_parallel_test {
 namespace {

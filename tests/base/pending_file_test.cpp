@@ -1,5 +1,3 @@
-#include "sim/base/pending_file.h"
-
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/base/error.h"
+#include "sim/base/file.h"
 
 namespace slmsim::pending_file_test {
 namespace {

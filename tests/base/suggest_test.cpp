@@ -1,9 +1,9 @@
-#include "sim/base/suggest.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "sim/base/text.h"
 
 namespace slmsim::suggest_test {
 namespace {

@@ -9,16 +9,16 @@
 #include <fmt/format.h>
 
 #include "sim/collective/ring.h"
-#include "sim/predict/job/renewal.h"
-#include "sim/technique/alpa/operator_run.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/alpa/planner/intra_operator.h"
 #include "sim/predict/iterations.h"
+#include "sim/predict/job/renewal.h"
 #include "sim/predict/predict.h"
+#include "sim/predict/result.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
-#include "sim/predict/result.h"
 #include "sim/sweep/run.h"
+#include "sim/technique/alpa/operators.h"
+#include "sim/technique/alpa/planner/intra_operator.h"
 #include "tests/named.h"
 
 namespace slmsim {

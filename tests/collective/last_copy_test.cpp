@@ -1,11 +1,10 @@
 // The last chunk of a ring's loop: what it is read at, and what that costs.
-#include "sim/collective/last_copy.h"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
 
 #include "sim/collective/communicator.h"
+#include "sim/collective/ring.h"
 #include "tests/small_world.h"
 
 namespace slmsim::last_copy_test {

@@ -1,11 +1,10 @@
-#include "sim/platform/kernel_name.h"
-
 #include <set>
 
 #include <gmock/gmock.h>
 
 #include "sim/compute/kernel.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim::kernel_name_test {
 namespace {

@@ -1,10 +1,9 @@
 // Adapters against the counts that their paper states, and what they leave of a layer's work.
-#include "sim/compute/lora.h"
-
 #include <boost/range/iterator_range.hpp>
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/transformer.h"
 
 namespace slmsim::lora_test {
 namespace {

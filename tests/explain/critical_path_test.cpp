@@ -1,10 +1,9 @@
 // The chain of tasks an iteration's end waited for, on graphs by hand.
-#include "sim/explain/critical_path.h"
-
 #include <array>
 
 #include <gmock/gmock.h>
 
+#include "sim/explain/limits.h"
 #include "tests/small_world.h"
 
 namespace slmsim::critical_path_test {

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/explain/what_if.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

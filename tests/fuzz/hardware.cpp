@@ -1,8 +1,7 @@
 // Files of platforms/ and models/: a target for each kind.
-#include "sim/compute/software.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/software.h"
 #include "sim/compute/transformer.h"
-#include "sim/platform/iperf3.h"
 #include "sim/platform/network.h"
 #include "sim/platform/path.h"
 #include "sim/platform/platform.h"

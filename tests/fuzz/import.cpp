@@ -1,6 +1,6 @@
 // Every format of `slmsim import`, each by the input's first byte.
 #include "sim/import/measurement/format.h"
-#include "sim/import/measurement/gather.h"
+#include "sim/import/measurement/imported_profile.h"
 #include "tests/fuzz/target.h"
 
 namespace slmsim::fuzz {

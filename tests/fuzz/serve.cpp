@@ -2,8 +2,8 @@
 // a question is read with its scenario, and its trees are answered.
 #include <fstream>
 
+#include "sim/serve/answer.h"
 #include "sim/serve/app.h"
-#include "sim/serve/tree.h"
 #include "tests/fuzz/target.h"
 
 namespace slmsim::web {

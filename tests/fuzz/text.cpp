@@ -1,8 +1,9 @@
 // Quantities, numbers, names, CSV records and overrides: words as they come from a command line.
-#include "sim/base/csv_text.h"
+#include "sim/base/text.h"
+
+#include "sim/base/csv.h"
 #include "sim/base/fields.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
 #include "sim/base/yaml.h"
 #include "tests/fuzz/target.h"
 

@@ -1,6 +1,6 @@
-#include "sim/platform/gpu_name.h"
-
 #include <gtest/gtest.h>
+
+#include "sim/platform/gpu.h"
 
 namespace slmsim::gpu_name_test {
 namespace {

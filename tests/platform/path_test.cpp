@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/platform/iperf3.h"
 #include "tests/platform/example.h"
 
 namespace slmsim::path_test {

@@ -1,9 +1,8 @@
-#include "sim/platform/power_limit.h"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
 
+#include "sim/platform/gpu.h"
 #include "tests/platform/example.h"
 
 namespace slmsim::power_limit_test {

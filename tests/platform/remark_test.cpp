@@ -1,9 +1,8 @@
-#include "sim/platform/remark.h"
-
 #include <filesystem>
 
 #include <gmock/gmock.h>
 
+#include "sim/platform/platform.h"
 #include "tests/platform/example.h"
 
 namespace slmsim::remark_test {

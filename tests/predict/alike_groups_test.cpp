@@ -1,8 +1,7 @@
 // Groups that are the same up to names: what one takes from another is what it would come to by itself.
-#include "sim/predict/alike_groups.h"
-
 #include <gmock/gmock.h>
 
+#include "sim/predict/alike.h"
 #include "sim/predict/predict.h"
 #include "sim/technique/common/technique.h"
 

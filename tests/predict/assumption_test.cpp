@@ -121,7 +121,7 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       "platform.vms.NAME.type.currency",
       "platform.vms.NAME.type.price_per_hour",
       "platform.vms.NAME.type.gpu_count",
-      // told by sim/platform/remark.h where it matters
+      // told by remarks_on where it matters
       "platform.vms.NAME.type.peer_to_peer",
       "platform.vms.NAME.type.nvlink",
       // which hardware a VM is of: without these keys it is the plain one

@@ -1,9 +1,8 @@
 // Equal parts are simulated once: the same as simulating all of them.
-#include "sim/predict/lower_alike.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/predict/alike.h"
 #include "tests/predict/whole.h"
 #include "tests/word_name.h"
 

@@ -6,12 +6,13 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/base/stopped.h"
-#include "sim/fit/scenario_fit.h"
-#include "sim/scenario/choice.h"
+#include "sim/base/work.h"
 #include "sim/fit/intervals.h"
+#include "sim/fit/scenario_fit.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
+#include "sim/scenario/scenario.h"
+#include "sim/search/plan_job.h"
 
 namespace slmsim::run_test {
 namespace {

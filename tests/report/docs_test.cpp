@@ -4,13 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/validation/deepspeed_table.h"
-#include "sim/report/explanation.h"
-#include "tests/validation/facts_table.h"
-#include "tests/validation/job_run_table.h"
 #include "sim/report/report.h"
-#include "sim/report/step_table.h"
+#include "sim/report/tables.h"
 #include "tests/named.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim::docs_test {
 namespace {

@@ -1,7 +1,7 @@
 // Output of a fit.
-#include "sim/report/fit_table.h"
-
 #include <gmock/gmock.h>
+
+#include "sim/report/tables.h"
 
 namespace slmsim::fit_table_test {
 namespace {

@@ -1,12 +1,11 @@
 // VMs by count, and names of many.
-#include "sim/scenario/names.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/scenario/group.h"
 #include "sim/scenario/scenario.h"
 #include "tests/own_file.h"
 

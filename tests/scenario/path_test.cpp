@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/scenario/check.h"
+#include "sim/scenario/kind.h"
 #include "sim/scenario/scenario.h"
 #include "tests/scenario/folder.h"
 

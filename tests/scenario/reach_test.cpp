@@ -1,7 +1,6 @@
-#include "sim/scenario/reach.h"
-
 #include <gmock/gmock.h>
 
+#include "sim/scenario/link.h"
 #include "tests/scenario/folder.h"
 
 namespace slmsim::reach_test {

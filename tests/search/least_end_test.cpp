@@ -1,11 +1,10 @@
 // Bounds of an iteration: by hand, and from few of its micro-batches.
-#include "sim/search/least_end.h"
-
 #include <array>
 
 #include <gtest/gtest.h>
 
 #include "sim/predict/predict.h"
+#include "sim/search/bound.h"
 #include "tests/predict/many_micro_batches.h"
 #include "tests/word_name.h"
 

@@ -4,8 +4,7 @@
 // 1805.09767). Reading: replicas that only compute forward passes.
 #include <fmt/format.h>
 
-#include "sim/technique/alpa/operator_run.h"
-#include "sim/technique/alpa/operator_memory.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {

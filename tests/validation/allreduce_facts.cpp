@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/error.h"
 #include "sim/fit/network_run.h"
 #include "sim/scenario/scenario.h"

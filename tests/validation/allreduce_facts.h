@@ -5,7 +5,7 @@
 // Rows of other machines are left out, and the machines listed.
 //
 // Some figures of those files are fitted to such tables and marked `inferred`; so are the default of pcie_share and
-// kChannelCopy (sim/collective/last_copy.cpp). For these, the comparison shows whether one figure holds for all sizes and numbers of
+// kChannelCopy (sim/collective/ring.cpp). For these, the comparison shows whether one figure holds for all sizes and numbers of
 // GPUs.
 #pragma once
 

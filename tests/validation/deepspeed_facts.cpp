@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/quantity.h"
 #include "sim/predict/max_model.h"
 #include "sim/predict/predict.h"

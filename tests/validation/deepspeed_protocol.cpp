@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/fit/priors.h"
+#include "sim/fit/unknown.h"
 
 namespace slmsim {
 namespace {

@@ -1,9 +1,8 @@
-#include "tests/validation/deepspeed_table.h"
-
 #include <fmt/format.h>
 
 #include "sim/predict/row.h"
 #include "tests/validation/study_text.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 std::string to_markdown(const DeepSpeedValidation& validation) {

@@ -3,7 +3,7 @@
 // stranger's would be.
 #include <fmt/format.h>
 
-#include "sim/fit/priors.h"
+#include "sim/fit/unknown.h"
 #include "tests/validation/fabric_protocol.h"
 
 namespace slmsim {

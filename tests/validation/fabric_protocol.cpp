@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/fit/scenario_fit.h"
 
 namespace slmsim {

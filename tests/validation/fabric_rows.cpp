@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/text.h"
 
 namespace slmsim {

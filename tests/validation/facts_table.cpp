@@ -1,8 +1,7 @@
-#include "tests/validation/facts_table.h"
-
 #include <fmt/format.h>
 
 #include "tests/validation/study_text.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

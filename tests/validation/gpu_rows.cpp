@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/scenario/stack.h"
 
 namespace slmsim {

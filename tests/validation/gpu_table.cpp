@@ -1,8 +1,7 @@
-#include "tests/validation/gpu_table.h"
-
 #include <fmt/format.h>
 
 #include "sim/base/name_in.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

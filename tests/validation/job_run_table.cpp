@@ -1,8 +1,7 @@
-#include "tests/validation/job_run_table.h"
-
 #include <fmt/format.h>
 
 #include "sim/predict/row.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
 

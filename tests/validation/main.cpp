@@ -3,20 +3,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/scenarios.h"
-#include "sim/cli/stop.h"
-#include "tests/validation/deepspeed_table.h"
-#include "tests/validation/facts_table.h"
-#include "tests/validation/gpu_table.h"
-#include "tests/validation/job_run_table.h"
-#include "tests/validation/memory_table.h"
-#include "tests/validation/protocol_table.h"
-#include "tests/validation/runs_table.h"
-#include "tests/validation/wan_table.h"
+#include "sim/cli/common.h"
 #include "sim/scenario/data_root.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

@@ -1,9 +1,8 @@
-#include "tests/validation/memory_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/predict/row.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "tests/validation/protocol_table.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/predict/row.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/error.h"
-#include "sim/base/median.h"
 #include "sim/base/quantity.h"
+#include "sim/fit/error_summary.h"
 
 namespace slmsim {
 namespace {

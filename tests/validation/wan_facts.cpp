@@ -10,13 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/csv_table.h"
+#include "sim/base/csv.h"
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
 #include "sim/base/text.h"
-#include "sim/fit/network_run.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/fit/network_run.h"
 #include "sim/predict/iterations.h"
 #include "sim/technique/common/technique.h"
 

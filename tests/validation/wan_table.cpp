@@ -1,6 +1,6 @@
-#include "tests/validation/wan_table.h"
-
 #include <fmt/format.h>
+
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

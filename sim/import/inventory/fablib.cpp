@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
-#include "sim/import/inventory/gpu_names.h"
+#include "sim/base/text.h"
+#include "sim/import/inventory/inventory.h"
 
 namespace slmsim {
 namespace {

@@ -42,7 +42,7 @@ struct Inventory {
   std::vector<std::string> remarks;  // items left out, with reasons
 };
 
-// Parses "a10:2", "a10" or "t4,t4,a30:2", with the names of gpu_names.h. Throws InputError at `place`.
+// Parses "a10:2", "a10" or "t4,t4,a30:2", with names as gpu_called takes them. Throws InputError at `place`.
 std::vector<std::string> read_gpus(const std::string& text, const Place& place);
 
 // Variables of a host in an inventory: gpus (or gpu with gpu_count), site (location, region), nic, vm_type. Others are ignored.
@@ -70,5 +70,17 @@ std::string read_text(const std::string& file);
 
 // Turns a name into a valid platform key: other characters become "-".
 std::string key_name(const std::string& name);
+
+// Finds the GPU of platforms/gpus for a name: as `slmsim list gpus` prints it, its title, the name in NVIDIA's driver ("Tesla
+// T4", "NVIDIA A100-SXM4-40GB"), or FABRIC's ("GPU_TeslaT4").
+
+// Empty where no GPU has this name.
+std::string gpu_called(const std::string& text);
+
+// All names, those of folders near the current one first.
+const std::vector<std::string>& gpu_list();
+
+// The full name: "NVIDIA GeForce RTX 3090"; empty where there is no such GPU.
+std::string gpu_title(const std::string& name);
 
 }  // namespace slmsim

@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/file_kind.h"
+#include "sim/base/key_record.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
 #include "sim/base/text.h"
-#include "sim/import/inventory/gpu_names.h"
+#include "sim/import/inventory/inventory.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/group.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/csv_text.h"
+#include "sim/base/csv.h"
 #include "sim/import/measurement/file_rows.h"
 #include "sim/import/measurement/input_file.h"
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv_text.h"
+#include "sim/base/csv.h"
 #include "sim/base/quantity.h"
 #include "sim/import/measurement/format.h"
-#include "sim/import/measurement/text_lines.h"
+#include "sim/import/measurement/input_file.h"
 
 namespace slmsim {
 namespace {

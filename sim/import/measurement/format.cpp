@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 

@@ -1,5 +1,3 @@
-#include "sim/import/measurement/gather.h"
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -9,8 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/import/measurement/imported_profile.h"
 #include "sim/import/measurement/plausible.h"
-#include "sim/platform/kernel_name.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim {
 namespace {

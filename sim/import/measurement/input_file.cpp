@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 namespace slmsim {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,6 +45,22 @@ InputFile read_input_file(const std::string& path) {
   if (text.starts_with("PK\x03\x04")) refuse("this is a spreadsheet or another archive; save its sheet as csv");
   if (text.find('\0') != std::string::npos) refuse("the file is not text; a table is expected");
   return {std::make_shared<Source>(Source{path, std::move(text)})};
+}
+
+std::vector<TextLine> text_lines(const InputFile& file) {
+  std::vector<TextLine> lines;
+  std::string_view content = file.text();
+  if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);
+  std::istringstream stream{std::string(content)};
+  std::string text;
+  for (int number = 1; std::getline(stream, text); ++number) {
+    if (text.ends_with('\r')) text.pop_back();
+    std::istringstream words(text);
+    TextLine line{number, text, {}};
+    for (std::string word; words >> word;) line.words.push_back(word);
+    if (!line.words.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 }  // namespace slmsim

@@ -1,5 +1,3 @@
-#include "sim/import/measurement/layouts.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,8 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/platform/kernel_name.h"
+#include "sim/import/measurement/imported_profile.h"
 #include "sim/platform/kernel_table.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim {
 namespace {

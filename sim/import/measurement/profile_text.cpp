@@ -1,5 +1,3 @@
-#include "sim/import/measurement/profile_text.h"
-
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
+#include "sim/import/measurement/imported_profile.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/import/measurement/thin.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/compute/profile_time.h"
+#include "sim/import/measurement/imported_profile.h"
 
 namespace slmsim {
 namespace {

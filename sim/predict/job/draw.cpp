@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sim/base/splitmix.h"
+#include "sim/base/hash.h"
 #include "sim/predict/job/job_process.h"
 #include "sim/predict/job/pace.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sim/base/splitmix.h"
+#include "sim/base/hash.h"
 
 namespace slmsim {
 namespace {

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/compute/operator_graph.h"
+#include "sim/platform/mesh.h"
+#include "sim/predict/alike.h"
+#include "sim/predict/iterations.h"
 #include "sim/predict/job/jitter.h"
 #include "sim/predict/job/link_day.h"
 #include "sim/predict/job/loading.h"
-#include "sim/predict/job/step_change.h"
-#include "sim/compute/operator_graph.h"
-#include "sim/platform/span.h"
-#include "sim/predict/iterations.h"
-#include "sim/predict/lower_alike.h"
-#include "sim/scenario/model_named.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {
@@ -68,7 +67,7 @@ class JobSimulation {
 
   const std::vector<VmData>& data() const { return data_; }
 
-  // Excess time of an iteration in which links change (step_change.h), without data and jitter.
+  // Excess time of an iteration in which links change (link_day.h), without data and jitter.
   Seconds excess(const std::vector<WanLink>& before, const std::vector<WanLink>& after) const {
     Scenario then = scenario_;
     then.platform.links = before;

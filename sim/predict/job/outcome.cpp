@@ -8,7 +8,7 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/wan_route.h"
 #include "sim/predict/job/renewal.h"
-#include "sim/scenario/model_named.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

@@ -4,8 +4,6 @@
 
 #include "sim/report/page/markup.h"
 #include "sim/report/page/sections.h"
-#include "sim/report/group_words.h"
-#include "sim/report/job_text.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/predict/assumption.h"
-#include "sim/report/group_words.h"
+#include "sim/report/phrases.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/page/technique_style.h"
 
 namespace slmsim {
 namespace {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/simulate.h"
+#include "sim/platform/platform.h"
 #include "sim/report/page/sections.h"
 
 namespace slmsim {
@@ -17,5 +19,20 @@ std::string page_hatches();
 // `stopped`: a sentence on missing parts of a stopped run; empty where it is complete.
 std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
                     const std::string& made_by, const std::string& stopped = "");
+
+// How the page draws techniques: with their own looks (Technique::looks), as in the figures.
+
+// Classes of a technique by its place in the table: "t3" fills a bar, "lt3" draws a curve.
+std::string technique_style();
+// The hatches that those classes use, as SVG patterns.
+std::string technique_hatches();
+
+// One iteration as bars over time: a row per GPU and per connection between VMs.
+
+// HTML. Parts too close together to be seen are drawn as one; with many rows only the first are shown.
+std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, const Platform& platform);
+
+// Timelines of an iteration of the pick, and of the best technique on most GPUs if the pick uses fewer; simulates both again.
+std::string timelines_of(const ModelReport& report);
 
 }  // namespace slmsim

@@ -9,9 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/group_words.h"
 #include "sim/report/phrases.h"
-#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {

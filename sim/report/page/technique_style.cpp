@@ -1,5 +1,4 @@
-#include "sim/report/page/technique_style.h"
-
+#include "sim/report/page/page.h"
 #include <sstream>
 #include <string_view>
 

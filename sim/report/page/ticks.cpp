@@ -1,10 +1,10 @@
-#include "sim/report/page/ticks.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
+
+#include "sim/report/page/markup.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/report/page/timeline.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,7 +6,8 @@
 
 #include "sim/base/quantity.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/group_words.h"
+#include "sim/report/page/page.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {

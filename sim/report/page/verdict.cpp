@@ -6,10 +6,8 @@
 
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/report/group_words.h"
-#include "sim/report/page/sections.h"
 #include "sim/report/phrases.h"
-#include "sim/report/uncertainty_text.h"
+#include "sim/report/page/sections.h"
 
 namespace slmsim {
 namespace {

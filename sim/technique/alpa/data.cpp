@@ -2,8 +2,7 @@
 // are all-reduced once per iteration as one fused buffer (Alpa: no overlap with the backward pass).
 #include <fmt/format.h>
 
-#include "sim/technique/alpa/operator_run.h"
-#include "sim/technique/alpa/operator_memory.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {

@@ -1,10 +1,9 @@
-#include "sim/technique/alpa/operator_memory.h"
-
 #include <algorithm>
 #include <map>
 
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/common/holding.h"
 
 namespace slmsim {

@@ -1,5 +1,3 @@
-#include "sim/technique/alpa/operator_run.h"
-
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -8,13 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "sim/technique/common/host_queue.h"
-#include "sim/technique/common/pipeline_walk.h"
-#include "sim/technique/alpa/stage_program.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
+#include "sim/technique/alpa/stage_program.h"
 #include "sim/technique/common/holding.h"
+#include "sim/technique/common/host_queue.h"
+#include "sim/technique/common/pipeline_walk.h"
 
 namespace slmsim {
 namespace {

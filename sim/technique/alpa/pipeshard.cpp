@@ -11,13 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "sim/technique/alpa/operator_run.h"
-#include "sim/technique/alpa/operator_memory.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
+#include "sim/technique/alpa/planned.h"
 #include "sim/technique/alpa/planner/speed.h"
 #include "sim/technique/alpa/planner/stage_choice.h"
 #include "sim/technique/alpa/planner/stage_plan.h"
-#include "sim/technique/alpa/planned.h"
 
 namespace slmsim {
 namespace {

@@ -5,11 +5,10 @@
 // faster one.
 #include <fmt/format.h>
 
-#include "sim/technique/alpa/operator_run.h"
-#include "sim/technique/alpa/operator_memory.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/alpa/planner/stage_plan.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planned.h"
+#include "sim/technique/alpa/planner/stage_plan.h"
 
 namespace slmsim {
 namespace {

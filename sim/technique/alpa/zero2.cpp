@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/name_in.h"
-#include "sim/technique/alpa/operator_memory.h"
-#include "sim/technique/alpa/operator_run.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {

@@ -1,6 +1,6 @@
 // Converts a plan to the tasks of one iteration: computations, collectives and transfers between stages. The technique
-// determines how: by operators (operator_run.h), by layers on streams (replica_run.h), or as Megatron-LM
-// (megatron_run.h).
+// determines how: by operators (operators.h), by layers on streams (replica_run.h), or as Megatron-LM
+// (megatron.h).
 #pragma once
 
 #include <optional>
@@ -44,5 +44,12 @@ inline TaskClass class_of(Pass pass) { return pass == Pass::kBackward ? TaskClas
 
 // "embedding", "L3", "L0-11", "head": layers from `first` to `last` of `layers`.
 std::string layers_text(int first, int last, int layers);
+
+// Paths between a GPU and its host: connections of a graph for copies, and for the CPU's own memory traffic.
+enum class HostPath { kToMemory, kFromMemory, kCpu };
+
+// Opens a connection of this GPU: to or from the memory nearest to it, or that memory itself at the rate of one rank's
+// CPU (Framework::cpu_adam_rate). The GPU's node must describe its inside.
+int connect_host(TaskGraph& graph, const LowerRequest& request, int device, HostPath path);
 
 }  // namespace slmsim

@@ -1,7 +1,7 @@
 // Memory of each GPU under a plan, by component, with its limit; and memory of hosts and drives.
 //
-// Each technique stores its states in its own way (Technique::memory): by operators (operator_memory.h), as replicas
-// (replica_memory.h), or as Megatron-LM (megatron_memory.h). Element sizes are those of the training's precisions.
+// Each technique stores its states in its own way (Technique::memory): by operators (operators.h), as replicas
+// (replicas.h), or as Megatron-LM (megatron.h). Element sizes are those of the training's precisions.
 #pragma once
 
 #include <string>

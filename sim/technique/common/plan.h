@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "sim/compute/compression.h"
-#include "sim/compute/roofline.h"
 #include "sim/compute/operator.h"
-#include "sim/technique/rounds/round_plan.h"
-#include "sim/technique/common/sharding.h"
+#include "sim/compute/roofline.h"
 #include "sim/scenario/scenario.h"
+#include "sim/technique/common/sharding.h"
+#include "sim/technique/rounds/round_plan.h"
 
 namespace slmsim {
 
@@ -194,5 +194,26 @@ std::string nearest_batches(int batch, int factor);
 
 // GPUs of the plan, each once, in ascending order.
 std::vector<int> devices_of(const Plan& plan);
+
+// Input of a technique's planning function.
+class DivisionMemo;
+class StageMemo;
+
+struct PlanRequest {
+  const Scenario& scenario;
+  const Transformer& model;
+  const OperatorGraph& operators;
+  const Group& group;
+  const TechniqueOptions& options;
+  DivisionMemo* memo = nullptr;  // of Alpa's planner, optional
+  StageMemo* stages = nullptr;   // shared by requests with other numbers of layers
+};
+
+// A scenario with one group of GPUs and one technique's options: the input of a plan.
+struct RunSetup {
+  Scenario scenario;
+  Group group;
+  TechniqueOptions options;
+};
 
 }  // namespace slmsim

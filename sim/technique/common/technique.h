@@ -1,13 +1,53 @@
-// Common functions of several techniques.
+// Common functions of several techniques, and how their options may vary.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.h"
 #include "sim/technique/common/lower.h"
 #include "sim/technique/common/memory.h"
-#include "sim/technique/common/plan_request.h"
+#include "sim/technique/common/plan.h"
 #include "sim/technique/export/export.h"
-#include "sim/technique/common/variation.h"
 
 namespace slmsim {
+
+// Variations of a technique's options for `slmsim plan`: the useful values of each option on a group of GPUs. A value
+// is a number of the variation's own, in the order of trial; 0 keeps the option's default.
+
+// The facts that determine useful values.
+struct GroupFacts {
+  int gpus = 0;
+  int vms = 0;
+  int least_of_vm = 0;     // greatest common divisor of the VMs' numbers of GPUs
+  bool mixed = false;      // GPUs of different models
+  bool equal_vms = false;  // several VMs with equally many GPUs, at least two
+
+  auto operator<=>(const GroupFacts&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
+};
+
+struct VariationRequest {
+  const Scenario& scenario;
+  const Transformer& model;
+  const TechniqueOptions& base;    // as in the scenario
+  const TechniqueOptions& so_far;  // with the variations before this one
+  const GroupFacts& group;
+};
+
+struct Variation {
+  std::vector<int> (*values)(const VariationRequest&);
+  void (*apply)(TechniqueOptions& options, int value, const Scenario& scenario, int gpus);
+  // "GPipe": description of a plan with this value; empty: none.
+  std::string (*words)(const TechniqueOptions& options, int value);
+  // Index of an earlier variation of the same technique that is changed together with this one: for example, a degree
+  // with the number of stages. -1: none.
+  int with = -1;
+};
+
+// Degrees and numbers of stages to try on a platform: all of a small one, else powers of two.
+std::vector<int> counts_to_try(const Platform& platform);
+// 0 alone, or 0 and 1.
+std::vector<int> yes_or_no(bool both);
 
 // Calls Technique::plan with the number of micro-batches set.
 PlanResult make_plan(const PlanRequest& request);

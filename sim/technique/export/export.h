@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/compute/compression.h"
 #include "sim/technique/common/plan.h"
-#include "sim/technique/common/run_setup.h"
 
 namespace slmsim {
 
@@ -110,5 +110,13 @@ bool has_uneven_shares(const Stage& stage);
 bool is_hierarchical(const Plan& plan);
 inline constexpr const char* kNoHierarchicalSums =
     "gradients are summed inside VMs first, for which there is no option";
+
+// Compression of gradients as a communication hook of PyTorch's DistributedDataParallel (register_comm_hook). PyTorch's
+// own hooks are registered; for sums by shares and for the largest gradients a hook is generated.
+struct Hook {
+  std::string lines;  // register it with `model`; empty: none
+  std::string file;   // compress.py, if it is generated
+};
+Hook hook_of_torch(const Compression& compression, int warm_up);
 
 }  // namespace slmsim

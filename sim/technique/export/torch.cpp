@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/technique/alpa/operator_run.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/export/export.h"
-#include "sim/technique/export/torch_hook.h"
 
 namespace slmsim {
 namespace {

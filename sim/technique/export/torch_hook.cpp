@@ -1,6 +1,6 @@
-#include "sim/technique/export/torch_hook.h"
-
 #include <fmt/format.h>
+
+#include "sim/technique/export/export.h"
 
 namespace slmsim {
 namespace {

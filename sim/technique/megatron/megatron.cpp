@@ -2,13 +2,13 @@
 // consecutive layers on the stages of a pipeline, and replicas of the whole.
 //
 // Ranks are in Megatron-LM's order: tensor-parallel ones next to each other, then replicas, then stages.
+#include "sim/technique/megatron/megatron.h"
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "sim/technique/megatron/megatron_run.h"
-#include "sim/technique/megatron/megatron_memory.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/common/technique.h"

@@ -1,11 +1,10 @@
-#include "sim/technique/megatron/megatron_memory.h"
-
 #include <algorithm>
 #include <map>
 
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/technique/common/holding.h"
+#include "sim/technique/megatron/megatron.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/technique/megatron/megatron_run.h"
-
 #include <array>
 #include <cassert>
 #include <map>
@@ -7,13 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/collective/communicator.h"
+#include "sim/collective/peers.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/engine/fold.h"
 #include "sim/technique/common/host_queue.h"
 #include "sim/technique/common/layer_work.h"
 #include "sim/technique/common/pipeline_walk.h"
-#include "sim/technique/common/twins.h"
-#include "sim/compute/operator_graph.h"
-#include "sim/collective/communicator.h"
-#include "sim/collective/peers.h"
+#include "sim/technique/megatron/megatron.h"
 
 namespace slmsim {
 namespace {

@@ -2,9 +2,8 @@
 // during the backward pass, in the order of computation. The embedding's gradient is the last, since the tied head adds
 // to it first.
 #include "sim/technique/replicas/gradient_exchange.h"
-#include "sim/technique/replicas/replica_memory.h"
-#include "sim/technique/rounds/compressed.h"
 #include "sim/technique/replicas/replicas.h"
+#include "sim/technique/rounds/compressed.h"
 
 namespace slmsim {
 namespace {

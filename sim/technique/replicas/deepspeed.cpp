@@ -6,10 +6,8 @@
 //     stage 2, the backward pass stops while a bucket is reduced, which takes the same time as reducing all of them after it.
 //   - ZeRO-3: parameters are divided as well. Each GPU updates its own part; nothing is gathered afterwards, since the next
 //     iteration gathers layer by layer.
-#include "sim/technique/replicas/replica_memory.h"
 #include "sim/technique/replicas/replicas.h"
-#include "sim/technique/replicas/stage3_passes.h"
-#include "sim/technique/replicas/undivided_passes.h"
+#include "sim/technique/replicas/zero_passes.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,7 @@
 // PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023, arXiv 2304.11277): parameters, gradients and optimizer
-// state are divided over all GPUs, or inside each VM. sim/technique/replicas/fsdp_passes.h describes gathering and reduction.
+// state are divided over all GPUs, or inside each VM. sim/technique/replicas/fsdp.h describes gathering and reduction.
+#include "sim/technique/replicas/fsdp.h"
+
 #include <algorithm>
 #include <array>
 
@@ -7,8 +9,6 @@
 
 #include "sim/base/name_in.h"
 #include "sim/collective/communicator.h"
-#include "sim/technique/replicas/fsdp_memory.h"
-#include "sim/technique/replicas/fsdp_passes.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {

@@ -1,10 +1,9 @@
-#include "sim/technique/replicas/fsdp_memory.h"
-
 #include <algorithm>
 
-#include "sim/technique/alpa/operator_memory.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
+#include "sim/technique/replicas/fsdp.h"
 
 namespace slmsim {
 namespace {
@@ -44,7 +43,7 @@ Parameters parameters_of(const OperatorGraph& operators) {
 }
 
 // Upper bound of layers that are whole at a time: the computing one and those that the host may gather meanwhile
-// (sim/technique/replicas/fsdp_passes.h).
+// (sim/technique/replicas/fsdp.h).
 double whole_layers(const FsdpPlan& plan, double layers) {
   if (!plan.limit_all_gathers || !plan.frees_after_forward()) return layers;
   const bool ahead = plan.forward_prefetch || plan.backward == FsdpPrefetch::kBefore;

@@ -1,8 +1,7 @@
-#include "sim/technique/replicas/fsdp_passes.h"
-
 #include <deque>
 
-#include "sim/technique/common/buffer_copies.h"
+#include "sim/technique/common/layer_work.h"
+#include "sim/technique/replicas/fsdp.h"
 
 namespace slmsim {
 namespace {

@@ -5,8 +5,8 @@
 #include <boost/range/adaptor/reversed.hpp>
 #include <boost/range/iterator_range.hpp>
 
-#include "sim/technique/common/buffer_copies.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/common/layer_work.h"
 
 namespace slmsim {
 

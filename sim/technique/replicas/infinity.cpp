@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/technique/replicas/stage3_passes.h"
-#include "sim/technique/replicas/replica_memory.h"
 #include "sim/technique/replicas/replicas.h"
+#include "sim/technique/replicas/zero_passes.h"
 
 namespace slmsim {
 namespace {

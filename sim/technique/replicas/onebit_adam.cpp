@@ -4,11 +4,10 @@
 // deepspeed/runtime/comm/nccl.py). The exchange is part of the optimizer's step, after the backward pass, on the GPU's
 // stream. Parameters count as one tensor, as DeepSpeed's FP16_Optimizer flattens them; in the warm-up gradients are
 // flattened, divided and copied back (engine.py, allreduce_and_copy and allreduce_bucket).
-#include "sim/technique/common/buffer_copies.h"
-#include "sim/technique/replicas/undivided_passes.h"
-#include "sim/technique/replicas/replica_memory.h"
-#include "sim/technique/rounds/compressed.h"
+#include "sim/technique/common/layer_work.h"
 #include "sim/technique/replicas/replicas.h"
+#include "sim/technique/replicas/zero_passes.h"
+#include "sim/technique/rounds/compressed.h"
 
 namespace slmsim {
 namespace {

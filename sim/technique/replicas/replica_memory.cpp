@@ -1,13 +1,12 @@
-#include "sim/technique/replicas/replica_memory.h"
-
 #include <algorithm>
 
 #include <boost/range/iterator_range.hpp>
 
-#include "sim/technique/alpa/operator_memory.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/common/holding.h"
+#include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {
 namespace {

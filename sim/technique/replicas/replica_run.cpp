@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/collective/peers.h"
 #include "sim/compute/exchange_format.h"
-#include "sim/collective/share_sum.h"
 
 namespace slmsim {
 namespace {

@@ -14,7 +14,6 @@
 #include "sim/technique/common/host_queue.h"
 #include "sim/technique/common/layer_work.h"
 #include "sim/technique/common/lower.h"
-#include "sim/technique/replicas/host_path.h"
 
 namespace slmsim {
 
@@ -69,7 +68,7 @@ class ReplicaRun {
   // must have equally many GPUs.
   enum class Reach { kInsideVm, kAcrossVms };
   Tasks collective(Reach reach, Collective collective, Bytes size, const std::string& name, const Tasks& after);
-  // An all-reduce by shares on NCCL's stream (share_sum.h); `sums`: time of each rank to sum its share.
+  // An all-reduce by shares on NCCL's stream (sim/collective/peers.h); `sums`: time of each rank to sum its share.
   Tasks sum_by_shares(Bytes size, const std::vector<Seconds>& sums, const std::string& name, const Tasks& after);
   // On NCCL's stream each rank sends its part of `size` to the others, an equal piece to each.
   Tasks all_to_all(Bytes size, const std::string& name, const Tasks& after);

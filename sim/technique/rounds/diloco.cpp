@@ -4,8 +4,6 @@
 // replicas continue.
 #include <fmt/format.h>
 
-#include "sim/technique/rounds/round_run.h"
-#include "sim/technique/rounds/round_memory.h"
 #include "sim/technique/replicas/replicas.h"
 #include "sim/technique/rounds/rounds.h"
 

@@ -1,7 +1,5 @@
 // Local SGD (Stich, ICLR 2019, arXiv 1805.09767, algorithm 1): each replica makes several optimizer steps
 // independently, then the parameters of all are averaged by an all-reduce.
-#include "sim/technique/rounds/round_run.h"
-#include "sim/technique/rounds/round_memory.h"
 #include "sim/technique/replicas/replicas.h"
 #include "sim/technique/rounds/rounds.h"
 

@@ -1,10 +1,9 @@
-#include "sim/technique/rounds/round_memory.h"
-
 #include <algorithm>
 
-#include "sim/technique/alpa/operator_memory.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
+#include "sim/technique/rounds/rounds.h"
 
 namespace slmsim {
 namespace {

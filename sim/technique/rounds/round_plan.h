@@ -29,7 +29,7 @@ const std::vector<std::string>& replica_of_names();  // "gpu", "vm", "site"
 // by SGD with Nesterov's momentum.
 enum class OuterUpdate { kAverage, kNesterov };
 
-// The summation: NCCL's all-reduce, or the ranks themselves, each for a share (nccl/share_sum.h).
+// The summation: NCCL's all-reduce, or the ranks themselves, each for a share (sim/collective/peers.h).
 enum class SumBy { kAuto, kNccl, kShares };
 const std::vector<std::string>& sum_by_names();  // "auto", "nccl", "shares"
 

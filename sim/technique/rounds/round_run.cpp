@@ -1,5 +1,3 @@
-#include "sim/technique/rounds/round_run.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,16 +8,16 @@
 #include <fmt/format.h>
 
 #include "sim/collective/communicator.h"
-#include "sim/collective/share_sum.h"
-#include "sim/technique/common/buffer_copies.h"
+#include "sim/collective/peers.h"
+#include "sim/technique/common/lower.h"
 #include "sim/technique/common/host_queue.h"
 #include "sim/technique/common/layer_work.h"
-#include "sim/technique/replicas/host_path.h"
+#include "sim/technique/rounds/rounds.h"
 
 namespace slmsim {
 namespace {
 
-// Bytes that kernels move per parameter, in fp32 (round_run.h).
+// Bytes that kernels move per parameter, in fp32 (rounds.h).
 constexpr double kDifference = 3 * kFp32Bytes, kOuterUpdate = 5 * kFp32Bytes;
 // With more transfers per round, collectives inside replicas are aggregated; this takes a second or two to simulate.
 constexpr double kMostInside = 2e5;

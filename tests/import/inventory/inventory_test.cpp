@@ -1,4 +1,6 @@
 // Machines from inventories of other programs. The files are small ones in the formats of these programs.
+#include "sim/import/inventory/inventory.h"
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -6,7 +8,6 @@
 #include <gmock/gmock.h>
 
 #include "sim/import/inventory/fablib.h"
-#include "sim/import/inventory/gpu_names.h"
 #include "sim/import/inventory/setup.h"
 
 namespace slmsim::inventory_test {

@@ -10,8 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/import/measurement/gather.h"
-#include "sim/import/measurement/layouts.h"
+#include "sim/import/measurement/imported_profile.h"
 
 namespace slmsim::import_test {
 

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "sim/import/measurement/profile_text.h"
-#include "sim/import/measurement/thin.h"
+#include "sim/import/measurement/imported_profile.h"
 #include "tests/compute/measured_gpu.h"
 #include "tests/import/measurement/import_text.h"
 

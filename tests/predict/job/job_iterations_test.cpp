@@ -5,7 +5,7 @@
 
 #include "sim/predict/job/loading.h"
 #include "sim/predict/job/outcome.h"
-#include "sim/scenario/model_named.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim::job_iterations_test {
 namespace {

@@ -1,10 +1,9 @@
 // An iteration in which links change, by hand.
-#include "sim/predict/job/step_change.h"
-
 #include <array>
 
 #include <gtest/gtest.h>
 
+#include "sim/predict/job/link_day.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim::step_change_test {

@@ -1,9 +1,9 @@
 // Ticks stand where their texts say.
-#include "sim/report/page/ticks.h"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
+
+#include "sim/report/page/markup.h"
 
 namespace slmsim::ticks_test {
 namespace {

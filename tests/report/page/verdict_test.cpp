@@ -1,9 +1,9 @@
 // The verdict on a run, in plain words of a page.
 #include <gmock/gmock.h>
 
-#include "sim/report/page/sections.h"
-#include "sim/report/group_words.h"
 #include "sim/predict/result.h"
+#include "sim/report/page/sections.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim::verdict_test {
 namespace {

@@ -1,8 +1,7 @@
-#include "sim/technique/alpa/planner/division_memo.h"
-
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/planner/memo.h"
 
 namespace slmsim::division_memo_test {
 namespace {

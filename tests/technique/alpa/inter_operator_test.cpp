@@ -11,9 +11,9 @@
 #include <boost/range/iterator_range.hpp>
 #include <gtest/gtest.h>
 
-#include "sim/technique/common/memory.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/alpa/planner/layer_cluster.h"
+#include "sim/technique/alpa/planner/stage_choice.h"
+#include "sim/technique/common/memory.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

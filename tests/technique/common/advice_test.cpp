@@ -1,11 +1,10 @@
 // Advice where memory does not suffice.
-#include "sim/predict/advice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/technique/common/memory.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/predict/predict.h"
+#include "sim/technique/common/memory.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/technique/common/memory.h"
-#include "sim/technique/alpa/operator_memory.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planner/intra_operator.h"
+#include "sim/technique/common/memory.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -1,8 +1,8 @@
 // Schedules beside 1F1B and GPipe: gradients of weights apart, and more forward passes in flight.
 #include <gtest/gtest.h>
 
-#include "sim/technique/alpa/operator_memory.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
 #include "tests/small_world.h"
 
 namespace slmsim::zero_bubble_test {

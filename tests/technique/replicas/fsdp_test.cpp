@@ -1,13 +1,14 @@
 // PyTorch's replicas against closed forms: DDP with accumulated gradients and buffers, FSDP's strategies and their order.
+#include "sim/technique/replicas/fsdp.h"
+
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "sim/technique/common/layer_work.h"
-#include "sim/technique/replicas/fsdp_memory.h"
-#include "sim/technique/alpa/operator_memory.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/common/holding.h"
+#include "sim/technique/common/layer_work.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -1,11 +1,10 @@
 // Memory of replicas that exchange once per round, against the sums of sim/technique/rounds/round_memory.h.
-#include "sim/technique/rounds/round_memory.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/rounds/rounds.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

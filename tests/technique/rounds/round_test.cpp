@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/technique/rounds/round_run.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/iterations.h"
+#include "sim/technique/rounds/rounds.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

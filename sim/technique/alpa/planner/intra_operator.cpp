@@ -10,10 +10,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/technique/common/memory.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/common/holding.h"
-#include "sim/technique/alpa/planner/memory_division.h"
+#include "sim/technique/common/memory.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/technique/alpa/planner/layer_cluster.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 #include <boost/range/iterator_range.hpp>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/planner/stage_choice.h"
 
 namespace slmsim {
 namespace {

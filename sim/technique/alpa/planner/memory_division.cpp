@@ -1,9 +1,8 @@
-#include "sim/technique/alpa/planner/memory_division.h"
-
 #include <algorithm>
 #include <functional>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/planner/intra_operator.h"
 
 namespace slmsim {
 namespace {

@@ -9,17 +9,16 @@
 
 #include <boost/range/iterator_range.hpp>
 
-#include "sim/technique/common/memory.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/collective_time.h"
-#include "sim/technique/common/holding.h"
-#include "sim/technique/alpa/planner/few_layers.h"
-#include "sim/technique/alpa/planner/layer_cluster.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/platform/mesh.h"
+#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/alpa/planner/planning_cost.h"
-#include "sim/technique/alpa/planner/stage_memo.h"
+#include "sim/technique/alpa/planner/speed.h"
 #include "sim/technique/alpa/planner/stage_plan.h"
-#include "sim/platform/mesh_kind.h"
+#include "sim/technique/common/holding.h"
+#include "sim/technique/common/memory.h"
 
 namespace slmsim {
 namespace {

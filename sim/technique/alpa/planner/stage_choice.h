@@ -5,13 +5,23 @@
 // ... whole neighbouring VMs; with `tensor` those that it divides: inside a VM `tensor`, 2 x `tensor`, ... GPUs.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
-#include "sim/technique/common/plan_request.h"
+#include "sim/compute/operator.h"
 #include "sim/technique/alpa/planner/inter_operator.h"
+#include "sim/technique/common/plan.h"
 
 namespace slmsim {
+
+// Clusters operators into layers, between which a pipeline may be cut.
+
+// Operators clustered into `layers` layers (Alpa, section 5.2): first operator of each. Cuts are at places where a
+// single activation crosses; no layer has more than 1.6 times its share of the FLOPs (Alpa's eps) if possible; then
+// bytes across cuts are minimised, and ties are resolved by the most even layers. Fewer layers where there are fewer
+// cuts.
+std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::size_t layers);
 
 struct ChosenStage {
   std::size_t first = 0, last = 0;  // operators

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/technique/common/memory.h"
 #include "sim/collective/nccl_rules.h"
-#include "sim/technique/common/holding.h"
-#include "sim/technique/alpa/planner/division_memo.h"
 #include "sim/technique/alpa/planner/intra_operator.h"
+#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/common/holding.h"
+#include "sim/technique/common/memory.h"
 
 namespace slmsim {
 

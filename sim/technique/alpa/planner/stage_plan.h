@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/technique/common/plan_request.h"
+#include "sim/technique/common/plan.h"
 
 namespace slmsim {
 

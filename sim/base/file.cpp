@@ -1,0 +1,111 @@
+#include "sim/base/file.h"
+
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+
+namespace slmsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& text) {
+  throw InputError({std::make_shared<Source>(Source{path.string(), ""}), 0, 0}, text);
+}
+
+// "; did you mean ...?" where the folder has a file of a similar name, or of the same name with another ending.
+std::string beside(const fs::path& path) {
+  constexpr std::size_t kMostRead = 4096;
+  const fs::path folder = path.parent_path();
+  std::map<std::string, fs::path> stems;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (stems.size() >= kMostRead) return "";
+    if (std::error_code unknown; at->is_regular_file(unknown))
+      stems[at->path().stem().string()] = at->path().filename();
+  }
+  std::vector<std::string> names;
+  names.reserve(stems.size());
+  for (const auto& [stem, file] : stems) names.push_back(stem);
+  const std::string near = nearest(path.stem().string(), names);
+  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());
+}
+
+}  // namespace
+
+std::ifstream open_regular_file(const fs::path& path) {
+  std::error_code failed;
+  const auto status = fs::status(path, failed);
+  if (failed || status.type() == fs::file_type::not_found) refuse(path, "no such file" + beside(path));
+  if (status.type() == fs::file_type::directory) refuse(path, "this is a folder; name a file in it");
+  if (status.type() != fs::file_type::regular) refuse(path, "not a regular file");
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) refuse(path, "the file cannot be read; check its permissions");
+  return stream;
+}
+
+std::string read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
+  std::ifstream stream = open_regular_file(path);
+  std::error_code failed;
+  if (const auto size = fs::file_size(path, failed); failed || size > most_bytes)
+    refuse(path, fmt::format("the file has {} bytes; at most {} are read", size, most_bytes));
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (stream.bad()) refuse(path, "the file cannot be read; check its permissions");
+  return text.str();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& reason) {
+  throw InputError(Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
+                   "the result cannot be written there: " + reason + "; check the place, its permissions and the disk");
+}
+
+}  // namespace
+
+PendingFile::PendingFile(fs::path file, const std::string& suffix)
+    : file_(std::move(file)), partial_(file_.string() + suffix) {}
+
+PendingFile::~PendingFile() {
+  if (out_) std::fclose(out_);
+  std::error_code ignored;
+  fs::remove(partial_, ignored);
+}
+
+void PendingFile::write(std::string_view text) {
+  if (failed_) return;
+  if (!out_) {
+    std::error_code ignored;
+    fs::remove(partial_, ignored);
+    out_ = std::fopen(partial_.c_str(), "wbx");
+  }
+  if (!out_ || std::fwrite(text.data(), 1, text.size(), out_) != text.size()) failed_ = errno;
+}
+
+void PendingFile::complete() {
+  write("");  // creates an empty one too
+  if (out_ && std::fclose(std::exchange(out_, nullptr)) != 0 && !failed_) failed_ = errno;
+  if (failed_) fail(file_, std::generic_category().message(failed_));
+}
+
+void PendingFile::commit() {
+  std::error_code failed;
+  fs::rename(partial_, file_, failed);
+  if (failed) fail(file_, failed.message());
+}
+
+}  // namespace slmsim

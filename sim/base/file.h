@@ -1,0 +1,45 @@
+// Files: regular ones are read, since a pipe or a device may never end; written ones appear whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace slmsim {
+
+// Throws InputError where the file is missing (with the nearest name), is a folder, a pipe or a device, or is not
+// readable.
+std::ifstream open_regular_file(const std::filesystem::path& path);
+
+// The whole file. Throws InputError as above, and where it exceeds `most_bytes`.
+std::string read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
+
+// A file that appears whole or not at all: it is written under a temporary name in the same folder and renamed when
+// complete. Uncommitted files are removed.
+class PendingFile {
+ public:
+  // The temporary name is the file's with `suffix`; programs that may write the same file at once need different
+  // suffixes. Nothing is created yet.
+  PendingFile(std::filesystem::path file, const std::string& suffix);
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+  ~PendingFile();
+
+  const std::filesystem::path& partial() const { return partial_; }
+  // An existing file or link of the temporary name is replaced and not followed.
+  void write(std::string_view text);
+  // Call after the last write. Throws InputError where not everything was written.
+  void complete();
+  // Renames the file to its final name. Throws InputError where that fails.
+  void commit();
+
+ private:
+  std::filesystem::path file_, partial_;
+  std::FILE* out_ = nullptr;
+  int failed_ = 0;  // errno of the first failure
+};
+
+}  // namespace slmsim

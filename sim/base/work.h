@@ -1,0 +1,54 @@
+// Long work: its cancellation, and loops in parallel.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace slmsim {
+
+class Stopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "stopped"; }
+};
+
+// Throws Stopped if `stop` returns true; an empty `stop` never throws.
+inline void stop_if(const std::function<bool()>& stop) {
+  if (stop && stop()) throw Stopped();
+}
+
+// Runs work(0), ..., work(count - 1), each once, on this thread and at most `threads` - 1 others; fewer where the
+// system refuses. After an exception no further work starts; the exception of the lowest index is rethrown.
+template <class Work>
+void in_parallel(std::size_t count, std::size_t threads, Work work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::exception_ptr> thrown(count);
+  const auto take = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        thrown[i] = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    try {
+      while (others.size() + 1 < std::min(threads, count)) others.emplace_back(take);
+    } catch (const std::system_error&) {  // no more threads
+    }
+    take();
+  }
+  for (const auto& one : thrown) {
+    if (one) std::rethrow_exception(one);
+  }
+}
+
+}  // namespace slmsim
