@@ -68,11 +68,11 @@ struct VmType {
 
 struct Vm {
   std::string name;
-  std::string entry;  // name in the file; VMs by `count` share one
   int site = 0;
   VmType type;
   int first_device = 0;  // its devices are numbered first_device, first_device + 1, ...
   int device_count = 0;
+  std::string entry = {};  // name in the file; VMs by `count` share one
 
   bool operator==(const Vm&) const = default;
 };

@@ -99,7 +99,7 @@ double last_of(const std::vector<double>& ends) {
 struct TaskPair {
   TaskId then = 0, now = 0;
 };
-std::optional<TaskPair> rounds_apart(const Sample& few, const Sample& more, std::size_t line, std::size_t rounds) {
+std::optional<TaskPair> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line, std::size_t rounds) {
   const auto &a = few.lines[line], &b = more.lines[line];
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
   if (apart == 0 || apart >= b.size()) return std::nullopt;

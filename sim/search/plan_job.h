@@ -75,8 +75,4 @@ struct PlanJob {
 // the objective lacks prices, or where the journal belongs to another search.
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
 
-// Gives the job this many seconds from now, with a share for each model: a search then stops early enough to predict its
-// results once more. The result depends on the machine.
-void limit_time(PlanJob& job, double seconds);
-
 }  // namespace slmsim
