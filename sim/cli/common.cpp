@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/deadline.h"
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
