@@ -133,7 +133,7 @@ Forecasts Forecaster::answer(const Question& question) {
       for (const auto& group : scenario.groups) {
         for (const auto& technique : scenario.techniques) {
           if (group.names != cell.group || cell.technique != technique.technique->name) continue;
-          const PlanRequest request{scenario, model, operators, group, technique, nullptr};
+          const PlanRequest request{scenario, model, operators, group, technique};
           out.back() = forecast_of(out.size() + experiment.untimed > experiment.cells.size()
                                        ? memory_only(request)
                                        : predict_one(request, network, options));

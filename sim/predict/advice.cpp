@@ -18,7 +18,7 @@ bool fits(const PlanResult& result, const OperatorGraph& operators, const Scenar
 PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
   TechniqueOptions options = request.options;
   options.set(kMicroBatches, micro_batches);
-  return make_plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
+  return make_plan({request.scenario, request.model, request.operators, request.group, options});
 }
 
 // Nearest batch that fits where this one leaves no micro-batches of one sequence per GPU: 12 where three GPUs have to compute
@@ -34,8 +34,7 @@ int fitting_batch(const PlanRequest& request) {
     Scenario scenario = request.scenario;
     scenario.training.batch = other;
     if (other < 1) continue;
-    const auto plan =
-        make_plan({scenario, request.model, request.operators, request.group, request.options, request.memo});
+    const auto plan = make_plan({scenario, request.model, request.operators, request.group, request.options});
     if (fits(plan, request.operators, scenario)) return other;
   }
   return 0;
@@ -53,7 +52,7 @@ std::string largest_part(const DeviceMemory& m) {
 }
 
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
-  const auto& [scenario, model, operators, group, options, memo, stages] = request;
+  const auto& [scenario, model, operators, group, options] = request;
   const auto memory = memory_of(plan, operators, scenario);
   const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
     return a.total() - a.limit < b.total() - b.limit;
@@ -75,7 +74,7 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   std::vector<std::string> techniques;
   for (const auto& other : scenario.techniques) {
     if (other.technique == options.technique) continue;
-    if (fits(make_plan({scenario, model, operators, group, other, memo}), operators, scenario))
+    if (fits(make_plan({scenario, model, operators, group, other}), operators, scenario))
       techniques.emplace_back(other.technique->name);
   }
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));

@@ -13,7 +13,6 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/mesh.h"
 #include "sim/predict/predict.h"
-#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
@@ -21,9 +20,8 @@ namespace {
 
 class Search {
  public:
-  Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options,
-         DivisionMemo& memo)
-      : scenario_(scenario), model_(model), group_(group), options_(options), memo_(memo) {}
+  Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options)
+      : scenario_(scenario), model_(model), group_(group), options_(options) {}
 
   // `likely`: number of layers that fits on a similar group, or 0. See layers_at().
   LargestModel run(std::int64_t likely) {
@@ -124,7 +122,7 @@ class Search {
     Transformer model = model_;
     model.layers = layers;
     const OperatorGraph operators = build_operator_graph(model);
-    const PlanResult result = make_plan({scenario_, model, operators, group_, options_, &memo_, &stages_});
+    const PlanResult result = make_plan({scenario_, model, operators, group_, options_});
     if (!result.plan) return {false, result.reason};
     Trial out{.has_plan = true,
               .parameters = parameter_count(operators),
@@ -153,8 +151,6 @@ class Search {
   const Transformer& model_;
   const Group& group_;
   const TechniqueOptions& options_;
-  DivisionMemo& memo_;
-  StageMemo stages_;
 };
 
 }  // namespace
@@ -185,11 +181,10 @@ std::vector<LargestModel> largest_models(const Scenario& scenario, const Techniq
     }
   }
   std::vector<LargestModel> out(count);
-  DivisionMemo memo;
   in_parallel(all.size(), threads, [&](std::size_t i) {
     std::int64_t likely = 0;
     for (const auto& [group, place] : all[i].questions) {
-      Search search(scenario, *all[i].model, *group, *all[i].options, memo);
+      Search search(scenario, *all[i].model, *group, *all[i].options);
       out[place] = search.run(likely);
       likely = search.fits();
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -104,16 +104,9 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// Results of other predictions that this one may reuse, and its own for them.
-struct SharedResults {
-  LoweredPlan* lowered = nullptr;
-  const SharedIteration* like = nullptr;
-  SharedIteration* keep = nullptr;
-};
-
 // Link use is reported for whole iterations.
-Iteration simulate_anew(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
-                        Prediction& out) {
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
+                             Prediction& out) {
   if (!simulates_all(options) && !options.links) {
     if (auto counted = simulate_repeating(to_lower)) return std::move(*counted);
   }
@@ -130,17 +123,8 @@ Iteration simulate_anew(const PredictOptions& options, const LowerRequest& to_lo
   return all;
 }
 
-Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const SharedResults& known,
-                             Prediction& out) {
-  const Platform& platform = to_lower.scenario.platform;
-  if (const Iteration* iteration = known.like ? known.like->of(platform, to_lower.plan) : nullptr) return *iteration;
-  Iteration iteration = simulate_anew(options, to_lower, known.lowered, out);
-  if (known.keep) known.keep->keep(platform, to_lower.plan, iteration);
-  return iteration;
-}
-
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,
-                  const SharedResults& known, Prediction& out) {
+                  LoweredPlan* known, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
   Iteration iteration = simulate_iteration(options, to_lower, known, out);
@@ -195,7 +179,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
 }
 
 Prediction predict_with(const PlanRequest& request, const Network& network, const PredictOptions& options,
-                        const SharedResults& known) {
+                        LoweredPlan* known) {
   Prediction out;
   out.model = request.model.name;
   out.technique = request.options.technique;
@@ -209,8 +193,8 @@ Prediction predict_with(const PlanRequest& request, const Network& network, cons
   }
   out.plan = std::move(result.plan);
   if (out.technique->remarks) out.remarks = out.technique->remarks(*out.plan);
-  out.memory = known.lowered ? known.lowered->memory(*out.plan, request.operators, request.scenario)
-                             : memory_of(*out.plan, request.operators, request.scenario);
+  out.memory = known ? known->memory(*out.plan, request.operators, request.scenario)
+                     : memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
   if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
@@ -234,7 +218,7 @@ Prediction predict_with(const PlanRequest& request, const Network& network, cons
 }  // namespace
 
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
-  return predict_with(request, network, options, {});
+  return predict_with(request, network, options, nullptr);
 }
 
 std::string name_of(Status status) {
@@ -273,69 +257,45 @@ void note_assumptions(const std::vector<Assumption>& all, const Scenario& scenar
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
   const auto assumptions = assumptions_of(scenario);
-  DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
-  const std::vector<std::size_t> firsts = first_alike(scenario.platform, scenario.groups);
-  std::vector<std::size_t> alike(firsts.size(), 0);  // for each first one the first equal one, itself included
-  for (const std::size_t first : firsts) ++alike[first];
-  const bool shares = !simulates_all(options) && !options.links;  // link use is reported by link names
   struct Question {
     PlanRequest request;
-    SharedResults known;
-    std::size_t number;  // of the answer
+    LoweredPlan* known;
   };
-  using Chain = std::vector<Question>;  // each reuses results of the one before
-  std::vector<Chain> chains;
-  std::deque<SharedIteration> shared;
+  std::vector<Question> questions;
   std::vector<Prediction> out;
-  std::size_t asked = 0;
   const auto answer = [&](std::size_t threads) {
-    out.resize(asked);
+    const std::size_t before = out.size();
+    out.resize(before + questions.size());
     // The most GPUs and layers first, because these take longest: threads then finish at about the same time.
-    std::vector<const Chain*> order;
-    order.reserve(chains.size());
-    for (const Chain& chain : chains) order.push_back(&chain);
-    const auto size = [](const Chain* chain) {
-      const PlanRequest& request = chain->front().request;
+    std::vector<std::size_t> order(questions.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto size = [&](std::size_t i) {
+      const PlanRequest& request = questions[i].request;
       return std::pair(request.group.devices.size(), request.model.layers);
     };
-    std::stable_sort(order.begin(), order.end(), [&](const Chain* a, const Chain* b) { return size(a) > size(b); });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     in_parallel(order.size(), threads, [&](std::size_t i) {
       std::optional<Network> own;  // a network caches the routes it was asked for: one per thread
       if (threads > 1) own.emplace(scenario.platform);
-      for (const Question& question : *order[i]) {
-        stop_if(options.stop);
-        Prediction& prediction = out[question.number];
-        prediction = predict_with(question.request, own ? *own : network, options, question.known);
-        note_assumptions(assumptions, scenario, prediction);
-      }
+      stop_if(options.stop);
+      const auto& [request, known] = questions[order[i]];
+      Prediction& prediction = out[before + order[i]];
+      prediction = predict_with(request, own ? *own : network, options, known);
+      note_assumptions(assumptions, scenario, prediction);
     });
-    chains.clear();
-    shared.clear();
+    questions.clear();
   };
   std::deque<OperatorGraph> own;
   std::size_t number = 0;
   for (const auto& model : scenario.models) {
     const OperatorGraph& operators =
         options.memo ? options.memo->operators(model) : own.emplace_back(build_operator_graph(model));
-    std::map<std::pair<std::size_t, const TechniqueOptions*>, std::size_t> first_chains;
-    for (std::size_t g = 0; g < scenario.groups.size(); ++g) {
+    for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
         if (options.only && options.only != technique.technique) continue;
-        Question question{
-            {scenario, model, operators, scenario.groups[g], technique, divisions}, {.lowered = known}, asked++};
-        if (!shares || alike[firsts[g]] == 1) {
-          chains.push_back({question});
-        } else if (firsts[g] == g) {
-          question.known.keep = &shared.emplace_back();
-          first_chains[{g, &technique}] = chains.size();
-          chains.push_back({question});
-        } else {
-          Chain& chain = chains[first_chains.at({firsts[g], &technique})];
-          question.known.like = chain.front().known.keep;
-          chain.push_back(question);
-        }
+        questions.push_back({{scenario, model, operators, group, technique}, known});
       }
     }
     if (options.memo) answer(1);  // the memo is for one thread, and holds one model's operators at a time

@@ -9,7 +9,6 @@
 
 #include "sim/compute/operator.h"
 #include "sim/compute/transformer.h"
-#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/common/lower.h"
 #include "sim/technique/common/memory.h"
 #include "sim/technique/common/plan.h"
@@ -39,7 +38,6 @@ class LoweredPlan {
 
 class PredictionMemo {
  public:
-  DivisionMemo& divisions() { return *divisions_; }
   // The operators of recently requested models. Valid until the next call.
   const OperatorGraph& operators(const Transformer& model);
   // One for each model, group and technique of the scenario, in this order: those of an earlier scenario that differed only in
@@ -52,7 +50,6 @@ class PredictionMemo {
     std::vector<LoweredPlan> plans;
   };
 
-  std::unique_ptr<DivisionMemo> divisions_ = std::make_unique<DivisionMemo>();  // it has a mutex, which does not move
   std::deque<std::pair<Transformer, std::shared_ptr<const OperatorGraph>>> operators_;
   std::vector<Variant> variants_;  // the one used last is the last one
 };

@@ -58,10 +58,9 @@ LeastIteration least_of_any_day(const RunSetup& setup, const Plan& plan, const O
 
 }  // namespace
 
-Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                  DivisionMemo* memo) {
+Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective) {
   const RunSetup setup = space.setup(choice);
-  const PlanResult planned = make_plan({setup.scenario, space.model(), operators, setup.group, setup.options, memo});
+  const PlanResult planned = make_plan({setup.scenario, space.model(), operators, setup.group, setup.options});
   if (!planned.plan) return {};
   if (!fits(*planned.plan, operators, setup.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(setup.scenario.platform);
@@ -77,10 +76,10 @@ Assessment assess(const Space& space, const OperatorGraph& operators, const Choi
 }
 
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
-                   const PredictOptions& options, DivisionMemo* memo) {
+                   const PredictOptions& options) {
   const RunSetup setup = space.setup(choice);
   const Network network(setup.scenario.platform);
-  return predict_one({setup.scenario, space.model(), operators, setup.group, setup.options, memo}, network, options);
+  return predict_one({setup.scenario, space.model(), operators, setup.group, setup.options}, network, options);
 }
 
 namespace {
@@ -103,12 +102,11 @@ MeasuredJob whole_job(const JobOutcome& outcome, const Prediction& p) {
 
 }  // namespace
 
-Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                    DivisionMemo* memo) {
+Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective) {
   const RunSetup setup = space.setup(choice);
   const bool whole = is_of_whole_jobs(objective) && setup.scenario.job;
   const bool links = whole && setup.scenario.job->egress_per_gigabyte;
-  const Prediction p = predict(space, operators, choice, {.links = links, .advice = false}, memo);
+  const Prediction p = predict(space, operators, choice, {.links = links, .advice = false});
   Measurement out{p.job, p.iteration, p.breakdown};
   if (whole) {
     if (const auto outcome = outcome_of(setup.scenario, p)) out.whole = whole_job(*outcome, p);

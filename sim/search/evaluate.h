@@ -32,14 +32,12 @@ struct Measurement {
 };
 
 // Plans the choice and bounds its time (least_end); where the objective is for whole jobs, the time of any of them: with links
-// and GPUs in the best of their states. `memo`: for evaluating many choices.
-Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                  DivisionMemo* memo = nullptr);
+// and GPUs in the best of their states.
+Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective);
 // The complete prediction; `links` as for `run`.
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
-                   const PredictOptions& options = {}, DivisionMemo* memo = nullptr);
-Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                    DivisionMemo* memo = nullptr);
+                   const PredictOptions& options = {});
+Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective);
 
 // Answers of a search's workers (sim/crew/question.h): one line without loss of digits.
 using Finding = std::variant<Assessment, Measurement>;

@@ -136,14 +136,13 @@ class PlanCrew::Work {
     while (first_[space] > question) --space;
     const std::uint64_t number = question - first_[space];
     const Choice& choice = spaces_[space].choices()[number / 2];
-    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, options_.objective, &memo_);
-    return measure(spaces_[space], operators_[space], choice, options_.objective, &memo_);
+    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, options_.objective);
+    return measure(spaces_[space], operators_[space], choice, options_.objective);
   }
 
   const std::vector<Space>& spaces_;
   PlanCrewOptions options_;
   std::vector<OperatorGraph> operators_;
-  mutable DivisionMemo memo_;  // a cache
   std::vector<std::uint64_t> first_;
   Launch launch_;
   std::unique_ptr<Transport> transport_;

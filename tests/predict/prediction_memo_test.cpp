@@ -76,7 +76,6 @@ TEST(PredictionMemo, ChangesNoPredictionWhereTcpsSettingsDiffer) {
 
 TEST(PredictionMemo, KeepsTasksWhereOnlyTheWideAreaChanged) {
   PredictionMemo memo;
-  // Whose VMs differ: a group that is like another one is not lowered.
   const Scenario near = load("bris-star", {"platform.links.wan.rtt=1ms"}), far = load("bris-star", {});
   predict(near, {.memo = &memo});
   const auto& kept = memo.lowered_plans(far);

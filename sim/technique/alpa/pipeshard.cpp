@@ -47,15 +47,13 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
 // Cost of each layer in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs.
 // The embedding counts with the first layer and the head with the last.
 std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
-  const auto& [scenario, model, operators, group, options, memo, stages] = request;
+  const auto& [scenario, model, operators, group, options] = request;
   const bool by_speed = options.get(kSplit) == StageSplit::kSpeed;
-  std::optional<FewLayers> few;
-  if (by_speed) few = few_layers(model, operators);
   std::vector<std::vector<double>> costs;
   for (const auto& mesh : meshes) {
     std::vector<Seconds> slowest(boost::num_vertices(operators));
     for (const Gpu& gpu : by_speed ? different_gpus(scenario.platform, mesh) : std::vector<Gpu>{}) {
-      const auto times = operator_times(*few, gpu, scenario);
+      const auto times = operator_times(operators, gpu, scenario);
       for (std::size_t v = 0; v < times.size(); ++v) slowest[v] = std::max(slowest[v], times[v]);
     }
     costs.emplace_back(static_cast<std::size_t>(model.layers), 0.0);
@@ -111,7 +109,7 @@ struct StageSelection {
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
 StageSelection uniform_stages(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options, memo, stages] = request;
+  const auto& [scenario, model, operators, group, options] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.get(kStages));
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
     return {{},
@@ -153,7 +151,7 @@ Orders orders_of(const TechniqueOptions& options) {
 }
 
 PlanResult plan_pipeshard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options, memo, stages] = request;
+  const auto& [scenario, model, operators, group, options] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
     return {std::nullopt, std::move(uneven)};
   const int wanted = options.get(kStages);

@@ -196,17 +196,12 @@ std::string nearest_batches(int batch, int factor);
 std::vector<int> devices_of(const Plan& plan);
 
 // Input of a technique's planning function.
-class DivisionMemo;
-class StageMemo;
-
 struct PlanRequest {
   const Scenario& scenario;
   const Transformer& model;
   const OperatorGraph& operators;
   const Group& group;
   const TechniqueOptions& options;
-  DivisionMemo* memo = nullptr;  // of Alpa's planner, optional
-  StageMemo* stages = nullptr;   // shared by requests with other numbers of layers
 };
 
 // A scenario with one group of GPUs and one technique's options: the input of a plan.

@@ -45,10 +45,9 @@ std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
     for (int rank = 0; rank < gpus; ++rank) out.push_back(sequences / gpus + (rank < sequences % gpus ? 1 : 0));
     return out;
   }
-  const FewLayers layers = few_layers(request.model, request.operators);
   const std::vector<Gpu> different = different_gpus(request.scenario.platform, devices);
   std::vector<double> times, each;
-  for (const Gpu& gpu : different) times.push_back(time_of_sequence(layers, gpu, request.scenario).value);
+  for (const Gpu& gpu : different) times.push_back(time_of_sequence(request.operators, gpu, request.scenario).value);
   for (const int device : devices) {
     const Gpu& gpu = request.scenario.platform.devices[device].gpu;
     each.push_back(
@@ -68,7 +67,7 @@ std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
 }  // namespace
 
 PlanResult plan_replicas(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options, memo, stages] = request;
+  const auto& [scenario, model, operators, group, options] = request;
   const int gpus = static_cast<int>(group.devices.size());
   const int batch = scenario.training.batch;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())

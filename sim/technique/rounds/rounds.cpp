@@ -101,8 +101,7 @@ PlanResult plan_rounds(const PlanRequest& request, RoundPlan how) {
   Group group = request.group;
   group.devices.clear();
   for (const auto& replica : replicas) group.devices.insert(group.devices.end(), replica.begin(), replica.end());
-  PlanResult result =
-      plan_replicas({request.scenario, request.model, request.operators, group, request.options, request.memo});
+  PlanResult result = plan_replicas({request.scenario, request.model, request.operators, group, request.options});
   if (!result.plan) return result;
   result.plan->workload = {.steps = request.options.get(kInnerSteps), .exchange = Exchange::kParameters};
   result.plan->by = how;

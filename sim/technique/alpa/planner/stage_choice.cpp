@@ -12,10 +12,8 @@
 #include "sim/collective/collective_time.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/mesh.h"
-#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/alpa/planner/planning_cost.h"
-#include "sim/technique/alpa/planner/speed.h"
 #include "sim/technique/alpa/planner/stage_plan.h"
 #include "sim/technique/common/holding.h"
 #include "sim/technique/common/memory.h"
@@ -78,16 +76,11 @@ std::vector<Submesh> submeshes_of(const Vms& vms, std::size_t tensor) {
 class Chooser {
  public:
   Chooser(const PlanRequest& request, const Network& network)
-      : request_(request),
-        network_(network),
-        few_(few_layers(request.model, request.operators)),
-        timed_{request.scenario, few_.model, few_.operators, request.group, request.options, request.memo},
-        memo_(request.stages ? *request.stages : own_memo_),
-        kinds_(request.scenario.platform) {
+      : request_(request), network_(network), kinds_(request.scenario.platform) {
     const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
     const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
     starts_ = cluster_operators(request.operators, layers);
-    starts_.push_back(few_.like.size());
+    starts_.push_back(boost::num_vertices(request.operators));
     sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches();
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
@@ -110,7 +103,6 @@ class Chooser {
  private:
   struct Meshes {
     std::vector<std::vector<int>> devices;
-    std::vector<std::size_t> numbers;
     std::vector<std::array<const Table*, 4>> tables;  // for stages with and without embedding and head
   };
 
@@ -129,8 +121,7 @@ class Chooser {
     for (const auto& submesh : problem.submeshes) {
       const auto& mesh = meshes.devices.emplace_back(devices.begin() + static_cast<long>(submesh.first),
                                                      devices.begin() + static_cast<long>(submesh.last));
-      meshes.numbers.push_back(memo_.number_of(mesh));
-      problem.kinds.push_back(memo_.number_of(kinds_.of(mesh)));
+      problem.kinds.push_back(kind_numbers_.try_emplace(kinds_.of(mesh), kind_numbers_.size()).first->second);
     }
     meshes.tables.resize(meshes.devices.size(), {nullptr, nullptr, nullptr, nullptr});
     const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
@@ -153,10 +144,8 @@ class Chooser {
       problem.traffic = [this, &meshes](std::size_t layer, std::size_t from, std::size_t to) {
         const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
                          element_bytes(request_.scenario.training.precision)};
-        return memo_.traffic(meshes.numbers[from], meshes.numbers[to], size, [&] {
-          return in_steps(
-              transfer_time(network_, request_.scenario.nccl, meshes.devices[from], meshes.devices[to], size).value);
-        });
+        return in_steps(
+            transfer_time(network_, request_.scenario.nccl, meshes.devices[from], meshes.devices[to], size).value);
       };
     }
     return problem;
@@ -170,50 +159,40 @@ class Chooser {
 
   // Operators divided as in a stage of all layers, with embedding and head only if the stage has them: repeated layers
   // have equal divisions, which therefore apply to any stage.
-  StageFigures make_figures(const std::vector<int>& mesh, bool begins, bool ends) const {
-    const OperatorGraph& operators = few_.operators;
+  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+    const OperatorGraph& operators = request_.operators;
     const int layers = layer_count(operators);
     const std::size_t count = boost::num_vertices(operators);
     std::size_t first = 0, last = count;
     while (!begins && operators[first].layer < 0) ++first;
     while (!ends && operators[last - 1].layer >= layers) --last;
-    const Stage stage = *plan_stage({timed_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
+    const Stage stage = *plan_stage({request_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
     const PlanningCosts costs =
         time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
-    StageFigures out;
-    out.operators.resize(count);
-    for (std::size_t v = first; v < last; ++v)
-      out.operators[v] = {seconds(costs, stage, v), bytes(stage, v), activations(stage, v)};
     const double boundary =
         stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
-    out.limit =
-        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
-    return out;
-  }
-
-  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
-    const StageFigures& figures = memo_.figures(kinds_.of(mesh), layer_count(few_.operators), begins, ends,
-                                                [&] { return make_figures(mesh, begins, ends); });
     Table table;
-    table.limit = figures.limit;
-    StageFigures::Operator sums;
-    for (std::size_t v = 0, layer = 0; v <= few_.like.size(); ++v) {
+    table.limit =
+        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
+    double time = 0, held = 0, in_flight = 0;
+    for (std::size_t v = 0, layer = 0; v <= count; ++v) {
       if (v == starts_[layer]) {
-        table.seconds.push_back(sums.seconds);
-        table.bytes.push_back(sums.bytes);
-        table.bytes_in_flight.push_back(sums.bytes_in_flight);
+        table.seconds.push_back(time);
+        table.bytes.push_back(held);
+        table.bytes_in_flight.push_back(in_flight);
         ++layer;
       }
-      if (v == few_.like.size()) break;
-      const auto& own = figures.operators[few_.like[v]];
-      sums = {sums.seconds + in_steps(own.seconds), sums.bytes + own.bytes, sums.bytes_in_flight + own.bytes_in_flight};
+      if (v < first || v >= last) continue;
+      time += in_steps(seconds(costs, stage, v));
+      held += bytes(stage, v);
+      in_flight += activations(stage, v);
     }
     return table;
   }
 
   // Time of one micro-batch, with the conversions before the operator, and its part of the costs per iteration.
   double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
-    const Operator& op = few_.operators[v];
+    const Operator& op = request_.operators[v];
     const Division& division = stage.shardings[v - stage.first];
     const double size = element_bytes(request_.scenario.training.precision);
     const MeshShape shape = stage.shape();
@@ -224,19 +203,19 @@ class Chooser {
     };
     const ComputationCost computation = costs.compute(op, division);
     const double forward = computation.forward + sum(forward_collectives(op, division, shape, sequences_, size));
-    const double again = share_computed_anew(op, recompute_, layer_count(few_.operators));
+    const double again = share_computed_anew(op, recompute_, layer_count(request_.operators));
     double all =
         forward * (1 + again) + computation.backward + sum(backward_collectives(op, division, shape, sequences_, size));
-    for (const auto edge : boost::make_iterator_range(boost::in_edges(v, few_.operators))) {
-      const std::size_t producer = boost::source(edge, few_.operators);
+    for (const auto edge : boost::make_iterator_range(boost::in_edges(v, request_.operators))) {
+      const std::size_t producer = boost::source(edge, request_.operators);
       if (producer < stage.first) continue;
-      const Operator& from = few_.operators[producer];
+      const Operator& from = request_.operators[producer];
       const Layout have = output_layout(from, stage.shardings[producer - stage.first]),
                    need = input_layout(op, division);
       const Bytes moved{from.outputs * sequences_ * size};
       all += sum(resharding(moved, have, need, shape)) + sum(resharding(moved, need, have, shape));
     }
-    const double weights = held_weights(few_.operators, stage, v - stage.first) / weight_parts(division, shape);
+    const double weights = held_weights(request_.operators, stage, v - stage.first) / weight_parts(division, shape);
     const Axes axes = within(axes_of(division, Sharding::kBatch), shape);
     double once = costs.update(weights);
     if (axes != 0)
@@ -247,17 +226,18 @@ class Chooser {
   double bytes(const Stage& stage, std::size_t v) const {
     const Training& training = request_.scenario.training;
     const Division& division = stage.shardings[v - stage.first];
-    const double weights = held_weights(few_.operators, stage, v - stage.first) / weight_parts(division, stage.shape());
+    const double weights =
+        held_weights(request_.operators, stage, v - stage.first) / weight_parts(division, stage.shape());
     const bool summed = within(axes_of(division, Sharding::kBatch), stage.shape()) != 0;
     return weights * (StateBytes(training).all() + (summed ? element_bytes(training.gradient_precision) : 0.0));
   }
 
   double activations(const Stage& stage, std::size_t v) const {
-    const Operator& op = few_.operators[v];
+    const Operator& op = request_.operators[v];
     const double kept =
-        kept_activations(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
-    const bool opens =
-        is_inside_layers(op, layer_count(few_.operators)) && (v == 0 || few_.operators[v - 1].layer != op.layer);
+        kept_activations(request_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
+    const bool opens = is_inside_layers(op, layer_count(request_.operators)) &&
+                       (v == 0 || request_.operators[v - 1].layer != op.layer);
     if (!opens || !begins_with_input(recompute_)) return kept;
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
     return kept + op.inputs * share * element_bytes(request_.scenario.training.precision);
@@ -265,14 +245,11 @@ class Chooser {
 
   const PlanRequest& request_;
   const Network& network_;
-  FewLayers few_;      // for timing stages
-  PlanRequest timed_;  // request for these
   Recompute recompute_;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;
-  StageMemo own_memo_;
-  StageMemo& memo_;
   MeshKinds kinds_;
+  std::map<std::vector<int>, std::size_t> kind_numbers_;
   std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
 };
 

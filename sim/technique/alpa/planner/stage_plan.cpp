@@ -5,7 +5,6 @@
 
 #include "sim/collective/nccl_rules.h"
 #include "sim/technique/alpa/planner/intra_operator.h"
-#include "sim/technique/alpa/planner/memo.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/common/holding.h"
 #include "sim/technique/common/memory.h"
@@ -13,7 +12,7 @@
 namespace slmsim {
 
 StageResult plan_stage(const StageRequest& r) {
-  const auto& [scenario, model, operators, group, options, memo, stages] = r.request;
+  const auto& [scenario, model, operators, group, options] = r.request;
   StageResult result;
   Stage stage;
   stage.first = r.first;
@@ -44,8 +43,7 @@ StageResult plan_stage(const StageRequest& r) {
                                        attention_on_all(r.mesh, scenario),
                                        scenario.software,
                                        options.recompute(scenario.training.rematerialisation)};
-    const bool usual = alpa && options.get(kTensor) == 0;
-    IntraOperatorPlan plan = usual && memo ? memo->divide(model, request) : divide_operators(request);
+    IntraOperatorPlan plan = divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {
       result.reason = std::move(plan.reason);
       return result;
