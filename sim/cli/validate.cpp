@@ -17,11 +17,12 @@ namespace {
 constexpr const char* kStudies = "slmsim-validation";
 
 struct ValidateOptions {
-  std::string measured, gpu, profile, format = "markdown", output;
+  std::string study, measured, gpu, profile, format = "markdown", output;
   Overrides overrides;
 };
 
 int validate_steps(const ValidateOptions& options) {
+  if (!options.study.empty()) throw InputError({}, "--measured FILE is compared alone, without a STUDY");
   if (options.measured.empty()) throw InputError({}, "--gpu and --profile are for --measured FILE");
   if (options.gpu.empty())
     throw InputError({}, "--measured needs --gpu, the name of platforms/gpus or file of the GPU that was measured");
@@ -39,6 +40,8 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with measured steps");
   auto options = std::make_shared<ValidateOptions>();
+  choose_from(verb->add_option("STUDY", options->study, "a published study, where the tests are built (slmsim-validation)"),
+              {"fabric", "deepspeed", "gpu", "wan", "job", "runs"}, "there is no study \"{}\"");
   verb->add_option(
       "--measured", options->measured,
       "training steps as calibrate/reference/torch_step.py writes them: a file (JSON) or a folder with steps.json");

@@ -64,7 +64,7 @@ class Sender {
 
 }  // namespace
 
-CollectiveTimes::CollectiveTimes(const Network& network, const Nccl& nccl, std::vector<int> mesh,
+CollectiveTimes::CollectiveTimes(const Network& network, const NcclSetup& nccl, std::vector<int> mesh,
                                  MeshShape shape)
     : network_(network), nccl_(nccl), mesh_(std::move(mesh)), shape_(shape) {}
 
@@ -89,8 +89,8 @@ CollectiveTimes::Edge CollectiveTimes::edge(const Route& route, double sockets, 
 
 CollectiveTimes::Rings CollectiveTimes::rings(Axes axes) const {
   const auto all = groups(axes);
-  Rings rings{{}, nccl_view(network_.platform(), all.front())};
-  const int channels = nccl_channels(nccl_, rings.view);
+  Rings rings{{}, nccl_view(nccl_.platform, all.front())};
+  const int channels = nccl_channels(nccl_.settings, rings.view);
   const auto copies = last_copies(network_, all, channels);
   std::vector<std::vector<Route>> routes;
   std::map<int, int> uses;
@@ -105,9 +105,9 @@ CollectiveTimes::Rings CollectiveTimes::rings(Axes axes) const {
     rings.edges.emplace_back();
     for (std::size_t i = 0; i < all[g].size(); ++i) {
       const int to = all[g][(i + 1) % all[g].size()];
-      const Platform& platform = network_.platform();
+      const Platform& platform = nccl_.platform;
       const Vm& vm = platform.vms[platform.devices[to].vm];
-      rings.edges.back().push_back(edge(routes[g][i], channels * nccl_sockets(nccl_, vm.type.cloud), uses));
+      rings.edges.back().push_back(edge(routes[g][i], channels * nccl_sockets(nccl_.settings, vm.type.cloud), uses));
       // Each rail carries its part.
       if (!network_.share_vm(all[g][i], to))
         rings.edges.back().back().rate = rings.edges.back().back().rate * rings.view.search_channels;
@@ -127,10 +127,10 @@ Seconds CollectiveTimes::of(const CollectiveCall& call) const {
   auto found = rings_.find(axes);
   if (found == rings_.end()) found = rings_.emplace(axes, rings(axes)).first;
   const auto& [edges, view] = found->second;
-  NcclChoice choice = nccl_choice(nccl_, view, call.collective, call.size);
+  NcclChoice choice = nccl_choice(nccl_.settings, view, call.collective, call.size);
   choice.algorithm = NcclAlgorithm::kRing;
-  const RingRules rules{.channels = nccl_channels(nccl_, view),
-                        .chunk = nccl_chunk(nccl_, view, choice, call.size)};
+  const RingRules rules{.channels = nccl_channels(nccl_.settings, view),
+                        .chunk = nccl_chunk(nccl_.settings, view, choice, call.size)};
   const Bytes size = call.size * nccl_wire_factor(choice.protocol);
   for (auto one : edges) {
     for (Edge& edge : one) {
@@ -237,20 +237,20 @@ Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
     const Bytes piece = size / static_cast<double>(group.size() * group.size());
     for (const int from : group) {
       for (const int to : group) {
-        if (from != to) flows.push_back({network_.route(from, to), piece, sockets_between(network_.platform(), nccl_, from, to)});
+        if (from != to) flows.push_back({network_.route(from, to), piece, sockets_between(nccl_, from, to)});
       }
     }
   }
   return together(network_, flows);
 }
 
-Seconds transfer_time(const Network& network, const Nccl& nccl, const std::vector<int>& from,
+Seconds transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
                       const std::vector<int>& to, Bytes size) {
   const std::size_t pairs = std::max(from.size(), to.size());
   std::vector<Flow> flows;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const int a = from[pair * from.size() / pairs], b = to[pair * to.size() / pairs];
-    flows.push_back({network.route(a, b), size / static_cast<double>(pairs), sockets_between(network.platform(), nccl, a, b)});
+    flows.push_back({network.route(a, b), size / static_cast<double>(pairs), sockets_between(nccl, a, b)});
   }
   return together(network, flows);
 }

@@ -19,7 +19,7 @@ namespace slmsim {
 class CollectiveTimes {
  public:
   // `mesh`: devices, row by row. The network and the settings must outlive this object.
-  CollectiveTimes(const Network& network, const Nccl& nccl, std::vector<int> mesh, MeshShape shape);
+  CollectiveTimes(const Network& network, const NcclSetup& nccl, std::vector<int> mesh, MeshShape shape);
 
   Seconds of(const CollectiveCall& call) const;
 
@@ -43,7 +43,7 @@ class CollectiveTimes {
   Edge edge(const Route& route, double sockets, const std::map<int, int>& uses) const;
 
   const Network& network_;
-  const Nccl& nccl_;
+  NcclSetup nccl_;
   std::vector<int> mesh_;
   MeshShape shape_;
   mutable std::map<Axes, Rings> rings_;  // caches
@@ -51,7 +51,7 @@ class CollectiveTimes {
 };
 
 // From one mesh to the next: each pair of GPUs carries its part of `size` bytes, one way.
-Seconds transfer_time(const Network& network, const Nccl& nccl, const std::vector<int>& from,
+Seconds transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
                       const std::vector<int>& to, Bytes size);
 
 }  // namespace slmsim

@@ -14,20 +14,20 @@ const Vm& vm_of(const Platform& platform, int device) {
 
 }  // namespace
 
-Communicator::Communicator(TaskGraph& graph, const Network& network, const Nccl& nccl, std::vector<int> devices)
+Communicator::Communicator(TaskGraph& graph, const Network& network, const NcclSetup& nccl, std::vector<int> devices)
     : graph_(graph),
       network_(network),
       nccl_(nccl),
       devices_(std::move(devices)),
-      view_(nccl_view(network.platform(), devices_)),
-      channels_(nccl_channels(nccl, view_)),
-      orders_(ring_orders(network.platform(), devices_)) {
+      view_(nccl_view(nccl.platform, devices_)),
+      channels_(nccl_channels(nccl.settings, view_)),
+      orders_(ring_orders(nccl.platform, devices_)) {
   lay_rings();
 }
 
 void Communicator::lay_rings() {
-  const Platform& platform = network_.platform();
-  if (view_.nodes > 2 && nccl_.ring_order == RingOrder::kByDistance) {
+  const Platform& platform = nccl_.platform;
+  if (view_.nodes > 2 && nccl_.settings.ring_order == RingOrder::kByDistance) {
     const std::vector<int> vms = cycle_of_vms(platform, network_, devices_);
     const auto place = [&](std::size_t rank) {
       return std::find(vms.begin(), vms.end(), platform.devices[devices_[rank]].vm);
@@ -36,7 +36,7 @@ void Communicator::lay_rings() {
       std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return place(a) < place(b); });
   }
   one_way_ = orders_.size();
-  if (view_.nodes < 3 || nccl_.ring_directions == RingDirections::kOne) return;
+  if (view_.nodes < 3 || nccl_.settings.ring_directions == RingDirections::kOne) return;
   for (std::size_t i = 0; i < one_way_; ++i) orders_.emplace_back(orders_[i].rbegin(), orders_[i].rend());
 }
 
@@ -60,7 +60,7 @@ std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::s
 
 void Communicator::split_by_vm() {
   if (!inside_.empty()) return;
-  const auto vms = equal_vms(network_.platform(), devices_);
+  const auto vms = equal_vms(nccl_.platform, devices_);
   const auto add = [&](std::vector<Part>& parts, std::vector<std::size_t> ranks) {
     std::vector<int> devices;
     devices.reserve(ranks.size());
@@ -128,7 +128,7 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std
 std::vector<TaskId> Communicator::run_beside(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
   const auto held = [&](std::size_t rank) {
     const auto device = static_cast<std::size_t>(devices_[rank]);
-    return TaskGraph::SmShare{channels_, network_.platform().devices[device].gpu.multiprocessors};
+    return TaskGraph::SmShare{channels_, nccl_.platform.devices[device].gpu.multiprocessors};
   };
   std::vector<TaskId> begun;
   for (std::size_t rank = 0; rank < devices_.size(); ++rank)
@@ -158,7 +158,7 @@ std::vector<TaskId> Communicator::run_parts(std::span<const std::vector<std::siz
 // Time on the links and, at the same time, on the GPUs, whose kernels start when all ranks are ready.
 std::vector<TaskId> Communicator::run_tree(const NcclCall& nccl, Bytes size, TagId tag, std::span<const TaskId> ready) {
   const TaskId begin = graph_.delay({0}, tag, ready);
-  const Seconds least = nccl_tree_time(nccl_, view_, nccl.choice, size);
+  const Seconds least = nccl_tree_time(nccl_.settings, view_, nccl.choice, size);
   Tag of_kernels = graph_.tags()[tag];
   of_kernels.of = TaskClass::kKernels;
   const TaskId kernels = graph_.delay(least, graph_.tag(std::move(of_kernels)), std::span(&begin, 1));
@@ -172,7 +172,7 @@ std::vector<TaskId> Communicator::run_tree(const NcclCall& nccl, Bytes size, Tag
 }
 
 double Communicator::transfer_count(const CollectiveCall& call) const {
-  if (const auto vms = call.by_vm ? equal_vms(network_.platform(), devices_) : std::vector<std::vector<std::size_t>>{};
+  if (const auto vms = call.by_vm ? equal_vms(nccl_.platform, devices_) : std::vector<std::vector<std::size_t>>{};
       !vms.empty()) {
     // As if each rank's three calls had the transfers of a ring over all ranks.
     return 3 * call.pieces * transfer_count({call.collective, call.size / call.pieces, call.axes});
@@ -186,12 +186,12 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
 }
 
 Communicator::NcclCall Communicator::nccl_call_of(const CollectiveCall& call) const {
-  const NcclChoice choice = nccl_choice(nccl_, view_, call.collective, call.size);
-  return {choice, call.size * nccl_wire_factor(choice.protocol), nccl_chunk(nccl_, view_, choice, call.size)};
+  const NcclChoice choice = nccl_choice(nccl_.settings, view_, call.collective, call.size);
+  return {choice, call.size * nccl_wire_factor(choice.protocol), nccl_chunk(nccl_.settings, view_, choice, call.size)};
 }
 
 int Communicator::sockets_to(std::size_t rank) const {
-  return nccl_sockets(nccl_, vm_of(network_.platform(), devices_[rank % devices_.size()]).type.cloud);
+  return nccl_sockets(nccl_.settings, vm_of(nccl_.platform, devices_[rank % devices_.size()]).type.cloud);
 }
 
 // In a node all ranks of a ring are assumed to begin with the last one: each needs data of every other rank, so none
@@ -213,7 +213,7 @@ std::vector<Ring>& Communicator::rings() {
     devices.emplace_back();
     for (const std::size_t rank : order) devices.back().push_back(devices_[rank]);
   }
-  const Relays relays = relays_of(network_.platform(), devices_);
+  const Relays relays = relays_of(nccl_.platform, devices_);
   const auto copies = last_copies(network_, devices, each, relays);
   for (std::size_t i = 0; i < orders_.size(); ++i) {
     RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .together = together(), .nic = nic_of(i)};
@@ -241,7 +241,7 @@ std::vector<std::size_t> Communicator::tree_order(std::size_t rail) const {
   std::vector<std::size_t> order = orders_[rail];
   if (rails() == 1) return order;
   const auto vm = [&](std::size_t rank) {
-    return network_.platform().devices[devices_[rank]].vm;
+    return nccl_.platform.devices[devices_[rank]].vm;
   };
   for (auto first = order.begin(); first != order.end();) {
     const auto end = std::find_if(first, order.end(), [&](std::size_t rank) { return vm(rank) != vm(*first); });
@@ -253,7 +253,7 @@ std::vector<std::size_t> Communicator::tree_order(std::size_t rail) const {
 
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
-  const Relays relays = relays_of(network_.platform(), devices_);
+  const Relays relays = relays_of(nccl_.platform, devices_);
   for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
     TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
     rules.relays = relays;
@@ -262,7 +262,7 @@ std::vector<Tree>& Communicator::trees() {
     for (const std::size_t rank : tree_orders_.back()) {
       rules.sockets.push_back(sockets_to(rank));
       devices.push_back(devices_[rank]);
-      nodes.push_back(network_.platform().devices[devices_[rank]].vm);
+      nodes.push_back(nccl_.platform.devices[devices_[rank]].vm);
     }
     begin_order(i, false);
     trees_.emplace_back(graph_, network_, std::move(devices), nodes, std::move(rules));
@@ -270,14 +270,14 @@ std::vector<Tree>& Communicator::trees() {
   return trees_;
 }
 
-int sockets_between(const Platform& platform, const Nccl& nccl, int from, int to) {
-  return nccl_channels(nccl, nccl_view(platform, std::array{from, to})) *
-         nccl_sockets(nccl, vm_of(platform, to).type.cloud);
+int sockets_between(const NcclSetup& nccl, int from, int to) {
+  return nccl_channels(nccl.settings, nccl_view(nccl.platform, std::array{from, to})) *
+         nccl_sockets(nccl.settings, vm_of(nccl.platform, to).type.cloud);
 }
 
-int connect_pair(TaskGraph& graph, const Network& network, const Nccl& nccl, int from, int to) {
+int connect_pair(TaskGraph& graph, const Network& network, const NcclSetup& nccl, int from, int to) {
   graph.begin_group();
-  return graph.add_connection({from, to, sockets_between(network.platform(), nccl, from, to), network.route(from, to)});
+  return graph.add_connection({from, to, sockets_between(nccl, from, to), network.route(from, to)});
 }
 
 }  // namespace slmsim

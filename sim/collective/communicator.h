@@ -15,7 +15,7 @@ namespace slmsim {
 class Communicator {
  public:
   // At least two devices, in ring order.
-  Communicator(TaskGraph& graph, const Network& network, const Nccl& nccl, std::vector<int> devices);
+  Communicator(TaskGraph& graph, const Network& network, const NcclSetup& nccl, std::vector<int> devices);
 
   // `ready[r]` is the task after which rank r takes part. Returns per rank the task after which it has its result.
   std::vector<TaskId> run(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready);
@@ -55,7 +55,7 @@ class Communicator {
 
   TaskGraph& graph_;
   const Network& network_;
-  const Nccl& nccl_;
+  NcclSetup nccl_;
   std::vector<int> devices_;
   NcclView view_;
   int channels_ = 0;
@@ -92,7 +92,7 @@ std::vector<int> cycle_of_vms(const Platform& platform, const Network& network, 
 
 // Sockets of NCCL's channels for messages between two GPUs (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair are
 // both 2 by default), and the connection with them.
-int sockets_between(const Platform& platform, const Nccl& nccl, int from, int to);
-int connect_pair(TaskGraph& graph, const Network& network, const Nccl& nccl, int from, int to);
+int sockets_between(const NcclSetup& nccl, int from, int to);
+int connect_pair(TaskGraph& graph, const Network& network, const NcclSetup& nccl, int from, int to);
 
 }  // namespace slmsim

@@ -20,7 +20,7 @@ TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
 
 Peers::SendEnd Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
   const int line = connection(from, to);
-  const Bytes buffer = nccl_message_buffer(nccl_);
+  const Bytes buffer = nccl_message_buffer(nccl_.settings);
   TaskId& waits = posted_.try_emplace({from, to}, kNoTask).first->second;
   // Bytes up to `early` may leave before the receive is posted; the sender continues when those up to `sent` have left.
   const Bytes early = posted == kNoTask ? size : std::min(size, buffer), sent = std::max(Bytes{0}, size - buffer);

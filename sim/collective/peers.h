@@ -16,7 +16,7 @@ namespace slmsim {
 // Connections of pairs of GPUs, each made on first use.
 class Peers {
  public:
-  Peers(TaskGraph& graph, const Network& network, const Nccl& nccl)
+  Peers(TaskGraph& graph, const Network& network, const NcclSetup& nccl)
       : graph_(graph), network_(network), nccl_(nccl) {}
 
   int connection(int from, int to);
@@ -39,7 +39,7 @@ class Peers {
  private:
   TaskGraph& graph_;
   const Network& network_;
-  const Nccl& nccl_;
+  NcclSetup nccl_;
   std::map<std::pair<int, int>, int> connections_;
   std::map<std::pair<int, int>, TaskId>
       posted_;  // the receive of the pair's last send, if some bytes of that send wait for it

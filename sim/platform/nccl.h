@@ -11,6 +11,8 @@
 
 namespace slmsim {
 
+struct Platform;
+
 // kAuto: NCCL's tuning model chooses for each call.
 enum class NcclAlgorithm { kAuto, kRing, kTree };
 enum class NcclProtocol { kAuto, kLl, kLl128, kSimple };
@@ -45,5 +47,12 @@ struct Nccl {
 };
 
 Nccl read_nccl(Fields fields);
+
+// All that NCCL's choices depend on: the machines as its topology search finds them, and its settings. A network beside it may
+// be another one's (sim/explain/ideal.h).
+struct NcclSetup {
+  const Platform& platform;
+  const Nccl& settings;
+};
 
 }  // namespace slmsim

@@ -73,7 +73,6 @@ class Network {
  public:
   explicit Network(const Platform& platform);
 
-  const Platform& platform() const { return platform_; }
   const std::vector<Link>& links() const { return links_; }
   // From GPU `from` to GPU `to`, indices into Platform::devices, which must differ; between sites by
   // sim/platform/wan_route.h. Between VMs by the NICs of number `nic`, or by the nearest to `from`. Inside a VM with

@@ -85,7 +85,7 @@ class ScenarioReader {
   }
 
   void read_training() {
-    const Node* training = fields_.child({"training", "Training: batch, extent, precision, optimizer."}, true);
+    const Node* training = fields_.child({"training", "The training job: batch, extent, precision, optimizer."}, true);
     if (!training) return;
     Fields fields(*training, "training", reading_);
     const Training& t = scenario_.training = slmsim::read_training(

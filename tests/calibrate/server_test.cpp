@@ -356,7 +356,7 @@ TEST(Client, SaysWhatIsWrongWithTheOtherEnd) {
   EXPECT_THAT(refusal_by("SSH-2.0-OpenSSH_9.2\r\n"), HasSubstr("is not slmsim-netprobe"));
   EXPECT_THAT(refusal_by(std::string(10'000, 'x')), HasSubstr("does not answer as slmsim-netprobe"));
   EXPECT_THAT(refusal_by(""), HasSubstr("does not answer as slmsim-netprobe"));
-  EXPECT_THAT(refusal_by("busy\n"), HasSubstr("try again when it is done"));
+  EXPECT_THAT(refusal_by("busy\n"), HasSubstr("try again later"));
 }
 
 TEST(Client, SaysThatNobodyListens) {

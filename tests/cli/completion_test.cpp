@@ -1,4 +1,4 @@
-// SendEnds and the man page come from the tables of --help: what one has, the others have.
+// Completions and the man page come from the tables of --help: what one has, the others have.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ std::vector<std::string> verbs() {
   return out;
 }
 
-TEST(SendEnd, KnowsAllVerbsAndOptions) {
+TEST(Completion, KnowsAllVerbsAndOptions) {
   const auto all = verbs();
   EXPECT_GT(all.size(), 15u);
   const std::string bash = printed("bash"), zsh = printed("zsh"), fish = printed("fish"), man = printed("man");
@@ -65,6 +65,7 @@ constexpr Line kLines[] = {{"slmsim ma", "max-model"},
                            {"slmsim plan --format mark", "markdown"},
                            {"slmsim list tech", "techniques"},
                            {"slmsim validate --format mark", "markdown"},
+                           {"slmsim validate deep", "deepspeed"},
                            {"slmsim shapes tinyl", "tinyllama-1.1b"}};
 
 std::string with_program() { return "PATH=$(dirname " SLMSIM_BINARY "):$PATH; "; }
@@ -73,7 +74,7 @@ bool has_shell(const std::string& shell) {
   return run_program({"/bin/sh", "-c", "command -v " + shell + " >/dev/null"}).status == 0;
 }
 
-TEST(SendEnd, WorksInBash) {
+TEST(Completion, WorksInBash) {
   const TemporaryFolder folder;
   folder.write("c.bash", printed("bash"));
   const auto completed = [&](const std::string& words, int at) {
@@ -94,7 +95,7 @@ TEST(SendEnd, WorksInBash) {
 }
 
 // Its line editor, on a terminal of its own: a tab, then a key that prints the line.
-TEST(SendEnd, WorksInZsh) {
+TEST(Completion, WorksInZsh) {
   if (!has_shell("zsh")) GTEST_SKIP() << "zsh is not installed (scripts/setup.sh: test_packages)";
   const TemporaryFolder folder;
   folder.write("_slmsim", printed("zsh"));
@@ -128,7 +129,7 @@ zpty -d z
   EXPECT_EQ(got, "slmsim run --technique=Pipeshard ");
 }
 
-TEST(SendEnd, WorksInFish) {
+TEST(Completion, WorksInFish) {
   if (!has_shell("fish")) GTEST_SKIP() << "fish is not installed (scripts/setup.sh: test_packages)";
   const TemporaryFolder folder;
   const std::string file = folder.write("slmsim.fish", printed("fish"));
@@ -149,7 +150,7 @@ TEST(SendEnd, WorksInFish) {
 }
 
 // Words that are offered are taken.
-TEST(SendEnd, OffersWhatIsUnderstood) {
+TEST(Completion, OffersWhatIsUnderstood) {
   for (const char* what : {"models", "gpus", "platforms", "scenarios", "stacks", "techniques", "formats"})
     EXPECT_EQ(slmsim_run({"list", what}).status, 0) << what;
   for (const char* what : {"bash", "zsh", "fish", "man"}) EXPECT_EQ(slmsim_run({"completion", what}).status, 0) << what;
@@ -165,7 +166,7 @@ TEST(SendEnd, OffersWhatIsUnderstood) {
   }
 }
 
-TEST(SendEnd, ManPageIsPlainRoff) {
+TEST(Completion, ManPageIsPlainRoff) {
   std::istringstream lines(printed("man"));
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('.')) continue;

@@ -51,7 +51,7 @@ TEST(Help, OfEachVerbNamesItsOptions) {
   EXPECT_THAT(expect_done({"--help"}).out, HasSubstr("Exit status: 0 done, 1 nothing fits"));
   EXPECT_THAT(expect_done({"run", "--help"}).out, HasSubstr("--technique"));
   EXPECT_THAT(expect_done({"select", "--help"}).out, HasSubstr("--set"));
-  EXPECT_THAT(expect_done({"validate", "--help"}).out, HasSubstr("--reference"));
+  EXPECT_THAT(expect_done({"validate", "--help"}).out, HasSubstr("--measured"));
   EXPECT_THAT(expect_done({"check", "--help"}).out, HasSubstr("FILE"));
   EXPECT_THAT(expect_done({"list", "--help"}).out, HasSubstr("techniques"));
   EXPECT_THAT(expect_done({"schema", "--help"}).out, HasSubstr("scenario,model,platform"));

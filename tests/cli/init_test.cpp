@@ -136,7 +136,7 @@ TEST_F(InitWithPrograms, TakesLimitsOfPower) {
   const std::string platform = contents(folder_.file("mine/platform.yaml"));
   EXPECT_THAT(platform, HasSubstr("power_limit: {value: 280 W, provenance: measured, source: \"nvidia-smi\"}"));
   EXPECT_THAT(platform, HasSubstr("gpus: [rtx3090, rtx3090]"));
-  EXPECT_THAT(run_what_was_written(folder_.file("mine")), HasSubstr("rtx3090 may draw 280 W of 350 W"));
+  EXPECT_THAT(run_what_was_written(folder_.file("mine")), HasSubstr("rtx3090 is limited to 280 W of 350 W"));
 }
 
 TEST_F(InitWithPrograms, TakesNoLimitThatIsNone) {
@@ -152,7 +152,7 @@ TEST_F(InitWithPrograms, SaysSoWhereLimitsOfPowerDiffer) {
   program("nvidia-smi", "echo 'Tesla T4, 60.00 W, 70.00 W'\necho 'Tesla T4, 70.00 W, 70.00 W'\n");
   const RunOutcome done = run("");
   ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out + done.err, HasSubstr("have different limits of their power"));
+  EXPECT_THAT(done.out + done.err, HasSubstr("have different power limits"));
   EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), Not(HasSubstr("power_limit:")));
 }
 
@@ -176,7 +176,7 @@ TEST_F(InitWithPrograms, SaysSoWhereTheDriverNamesAnotherGpu) {
   program("nvidia-smi", "echo 'NVIDIA Z9000'\n");
   const RunOutcome done = run("");
   EXPECT_EQ(done.status, 2);
-  EXPECT_THAT(done.err, HasSubstr("nvidia-smi tells of a \"NVIDIA Z9000\", which platforms/gpus does not hold"));
+  EXPECT_THAT(done.err, HasSubstr("nvidia-smi reports a \"NVIDIA Z9000\", which is not in platforms/gpus"));
 }
 
 TEST_F(InitWithPrograms, SaysSoWhereThereIsNoGpu) {

@@ -114,7 +114,7 @@ std::vector<Command> commands() {
       {{"run", "scenarios/gat_amst.yaml"}, "no such file; did you mean \"scenarios/gat-amst.yaml\"?"},
       {{"run", "scenarios/gat-amst.yaml", "--tecnique", "Data"}, "did you mean \"--technique\"?"},
       {{"run", "scenarios/gat-amst.yaml", "-t", "zero2"}, "did you mean \"ZeRO2\" or \"ZeRO-2\"?"},
-      {{"run", "platforms/gat-amst.yaml"}, "platforms/gat-amst.yaml:2:1: error: this is a platform, and a scenario is"},
+      {{"run", "platforms/gat-amst.yaml"}, "platforms/gat-amst.yaml:2:1: error: this is a platform, but a scenario is"},
       {{"run", "models/gpt2m.yaml"}, "this is a model, but a scenario is expected; a scenario lists it under models"},
       {{"plan", "platforms/gpus/a30.yaml"}, "this is a GPU, but a scenario is expected"},
       {{"report", "platforms/vms/workstation.yaml"}, "this is a VM type, but a scenario is expected"},

@@ -78,7 +78,7 @@ TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
 TEST(Plan, SaysBeforehandWhenItEnds) {
   EXPECT_TRUE(
       slmsim_run(with({})).err.starts_with("slmsim: stops within 15 min with the results so far (--time-limit)\n"));
-  EXPECT_TRUE(slmsim_run(with({"--time-limit", "60"})).err.starts_with("slmsim: ends within 1 min"));
+  EXPECT_TRUE(slmsim_run(with({"--time-limit", "60"})).err.starts_with("slmsim: stops within 1 min"));
   EXPECT_EQ(slmsim_run(with({"--time-limit", "0"})).err, "");  // it has no end but its effort
 }
 
@@ -98,7 +98,7 @@ TEST(Plan, IsTheSameByRanksOfMpi) {
   const RunOutcome alone = slmsim_run(with({"--format", "json"}));
   EXPECT_EQ(by_ranks(with({"--format", "json"})).out, alone.out);
   // Where the list of choices is cut off by the clock, rank 0 searches by itself.
-  EXPECT_THAT(by_ranks(with({"--time-limit", "0.001"})).err, HasSubstr("slmsim: ends within"));
+  EXPECT_THAT(by_ranks(with({"--time-limit", "0.001"})).err, HasSubstr("slmsim: stops within"));
   const RunOutcome two =
       by_ranks({"plan", SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", SLMSIM_SOURCE_DIR "/scenarios/utah-gpn.yaml"});
   EXPECT_EQ(two.status, 2);
@@ -150,9 +150,9 @@ TEST(Plan, RefusesPartsThatMakeNoSense) {
   EXPECT_THAT(slmsim_run(with({"--shard", "1/2"})).err, HasSubstr("name FILE with --journal"));
   EXPECT_THAT(slmsim_run(with({"--shard", "3/2", "--journal", journal})).err, HasSubstr("i from 1 to n"));
   EXPECT_THAT(slmsim_run(with({"--shard", "1/2", "--journal", journal, "--format", "json"})).err,
-              HasSubstr("have no effect"));
+              HasSubstr("reports no plans"));
   EXPECT_THAT(slmsim_run(with({"scenarios/utah-gpn.yaml", "--shard", "1/2", "--journal", journal})).err,
-              HasSubstr("of one scenario"));
+              HasSubstr("take one scenario"));
   EXPECT_THAT(slmsim_run(with({"--shard", "1/2", "--journal", journal, "--time-limit", "0.0001"})).err,
               HasSubstr("before all choices were listed"));
   EXPECT_EQ(slmsim_run(with({"--shard", "1/1", "--journal", journal, "--time-limit", "0.0001"})).status, 2);

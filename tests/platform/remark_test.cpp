@@ -57,8 +57,8 @@ TEST(Contradiction, IsOtherGpusOrMoreThanATypeComesWith) {
       told("gpus: [other], gpu_count: 4"),
       ElementsAre(
           "w is of type A box, which comes with 4 other, but has 2 g: its network card and price are used anyway"));
-  EXPECT_THAT(told("gpus: [g], gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 g, and has 2 g")));
-  EXPECT_THAT(told("gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 GPU, and has 2 g")));
+  EXPECT_THAT(told("gpus: [g], gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 g, but has 2 g")));
+  EXPECT_THAT(told("gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 GPU, but has 2 g")));
 }
 
 // A name that is none would be a contradiction of every VM.

@@ -53,7 +53,7 @@ TEST_F(PageFiles, WritesWholeFilesAndReplacesOnlyWhereAsked) {
 }
 
 TEST_F(PageFiles, AreOfAFolder) {
-  EXPECT_THAT(problem([&] { Folder(root_ / "two.yaml"); }), HasSubstr("is no folder"));
+  EXPECT_THAT(problem([&] { Folder(root_ / "two.yaml"); }), HasSubstr("is not a folder"));
 }
 
 }  // namespace

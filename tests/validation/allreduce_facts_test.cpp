@@ -56,7 +56,7 @@ TEST(AllReduceFacts, SayWhereATableIsWrong) {
     return errors_of([&] { validate_all_reduce(file); });
   };
   EXPECT_THAT(errors("Sailor,Titan-RTX,2,much,1\n"),
-              ElementsAre(HasSubstr(":2:1: error: bytes: \"much\" is no number")));
+              ElementsAre(HasSubstr(":2:1: error: bytes: \"much\" is not a number")));
   EXPECT_THAT(errors("Sailor,Titan-RTX,2,1e6,1\nSailor,Titan-RTX,9,1e6,1\n"),
               ElementsAre(HasSubstr(":3:1: error: gpus: Titan-RTX has 2 to 8, not 9")));
   EXPECT_THAT(errors("Sailor,Titan-RTX,2,1e6\n"), ElementsAre(HasSubstr(":2:1: error: 4 cells")));

@@ -134,7 +134,7 @@ Seconds predicted_step(const Technique& technique, int steps, const std::string&
   const OperatorGraph operators = build_operator_graph(scenario.models.front());
   const Network network(scenario.platform);
   const PlanResult planned = make_plan(
-      {scenario, scenario.models.front(), operators, scenario.groups.front(), scenario.techniques.front(), nullptr});
+      {scenario, scenario.models.front(), operators, scenario.groups.front(), scenario.techniques.front()});
   if (!planned.plan) throw InputError({}, planned.reason);
   TaskGraph graph = technique.lower({*planned.plan, operators, scenario, network}).graph;
   double passes = 0;

@@ -52,7 +52,7 @@ TEST(WanFacts, SayWhereATableIsWrong) {
     std::ofstream(folder / "localsgd.csv") << "technique,rate,inner_steps,seconds_per_inner_step\n" << rounds;
     return errors_of([&] { validate_wan(folder); });
   };
-  EXPECT_THAT(errors("x,near,1,100\n", ""), ElementsAre(HasSubstr(":2:1: error: rtt_ms: \"near\" is no number")));
+  EXPECT_THAT(errors("x,near,1,100\n", ""), ElementsAre(HasSubstr(":2:1: error: rtt_ms: \"near\" is not a number")));
   EXPECT_THAT(errors("x,10,1.5,100\n", ""), ElementsAre(HasSubstr("connections: 1.5 is not a whole number")));
   EXPECT_THAT(errors("", "dilocco,1 Gbit/s,1,1\n"), ElementsAre(HasSubstr("did you mean \"DiLoCo\"?")));
   std::filesystem::remove_all(folder);

@@ -230,7 +230,7 @@ TEST(Ansible, TellsPlaceAndCause) {
       {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; did you mean"},
       {"node1 gpus=a10 nic=8\n", ":1:16: error: nic: \"8\" has no unit"},
       {"node[1:x] gpus=a10\n", ":1:1: error: \"node[1:x]\" is not a range of hosts; the form is node[01:08]"},
-      {"node[1:99999999] gpus=a10\n", ":1:1: error: \"node[1:99999999]\" is no range of hosts"},
+      {"node[1:99999999] gpus=a10\n", ":1:1: error: \"node[1:99999999]\" is not a range of hosts"},
       {"# nothing\n", "error: there are no hosts in it"},
   };
   for (const auto& [text, error] : kWrong) {

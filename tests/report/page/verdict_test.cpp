@@ -88,7 +88,7 @@ TEST(Comparison, TellsTheRuleInPlainWords) {
   const RunResult result = run_of({"groups=[all, sites]"});
   const std::string html = comparison_section(report_of(result, 0));
   EXPECT_THAT(html, HasSubstr("How the pick is made"));
-  EXPECT_LT(html.find("What has the shortest job is picked."), html.find("Algorithm 1 of arXiv 2602.02632"));
+  EXPECT_LT(html.find("The pick has the shortest job."), html.find("Algorithm 1 of arXiv 2602.02632"));
 }
 
 }  // namespace

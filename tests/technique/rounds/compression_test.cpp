@@ -185,8 +185,8 @@ TEST(CompressedGradients, RefuseOptionsWithoutEffect) {
   EXPECT_THAT(world.reason("{DDP: {compress: powersgd, warm_up: 10000}}"), HasSubstr("within the warm-up of 10000"));
   EXPECT_THAT(world.reason("{OneBitAdam: {}}"), HasSubstr("within the warm-up of 100000"));
   world.scenario.training.gradient_precision = Precision::kFp16;
-  EXPECT_THAT(world.reason("{DDP: {compress: fp16}}"), HasSubstr("gradients are fp16 as it is"));
-  EXPECT_THAT(world.reason("{DDP: {compress: bf16}}"), HasSubstr("gradients are fp16 as it is"));
+  EXPECT_THAT(world.reason("{DDP: {compress: fp16}}"), HasSubstr("gradients are already fp16"));
+  EXPECT_THAT(world.reason("{DDP: {compress: bf16}}"), HasSubstr("gradients are already fp16"));
   EXPECT_EQ(world.reason("{DDP: {compress: int8}}"), "");
   EXPECT_THAT(World(1, 1).reason("{DDP: {compress: int8}}"), HasSubstr("no effect on one GPU"));
 }
