@@ -48,7 +48,7 @@ def run(folder, with_pictures=True):
             if done.returncode != 0:
                 raise CommandFailed(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
             # Progress lines of a long search depend on the machine.
-            progress = ("choices planned", " explained", "slmsim: ends within ")
+            progress = ("choices planned", " explained", "slmsim: stops within ")
             told = "".join(line for line in done.stderr.splitlines(True) if not any(word in line for word in progress))
             if done.stdout or told:
                 texts[f"{number}.txt"] = done.stdout + told
