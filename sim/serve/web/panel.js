@@ -248,7 +248,7 @@ export class Panel {
     const number = (path, label, hint) => slider(label, 'count', yaml.value(yaml.at(source, path)), (text) =>
       this.edit(path.join('.'), (design) => design.set(path, text)), hint, path);
     if (yaml.at(source, ['training', 'batch']) || !yaml.child(source, 'training')) out.push(number(['training', 'batch'], 'Batch', 'Sequences per optimizer step, over all GPUs.'));
-    for (const [key, label, hint] of [['epochs', 'Epochs', ''], ['blocks_per_epoch', 'Sequences in an epoch', 'Each has the model's sequence length.']]) {
+    for (const [key, label, hint] of [['epochs', 'Epochs', ''], ['blocks_per_epoch', 'Sequences in an epoch', 'Each has the sequence length of the model.']]) {
       const node = yaml.at(source, ['training', key]);
       if (yaml.value(node) === undefined) continue;
       const input = element('input', {type: 'text', inputmode: 'numeric', autocomplete: 'off', value: yaml.value(node), 'data-path': pathText(['training', key])});
