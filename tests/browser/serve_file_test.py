@@ -57,7 +57,7 @@ class Files(serve_case.Page):
         self.press("Save")
         self.press("Save there")
         self.until(lambda: "already exists" in self.find("#dialog").text, "the refusal")
-        self.named("Replace a file that is there").click()
+        self.named("Replace an existing file").click()
         self.press("Save there")
         self.until(lambda: not self.find("#dialog").is_displayed(), "the dialog away")
         self.press("New")

@@ -141,7 +141,7 @@ class Trial(serve_case.Page):
         self.take("Machine type", "Google Cloud a2-highgpu-1g")
         self.until(lambda: "gpus: [a100-40]" in self.text(), "the GPUs that it comes with")
         self.take("GPU", "Tesla T4, 16 GiB (Turing)")
-        self.until(lambda: "which comes with 1 a100-40, and has 1 t4" in self.verdict(), "the contradiction")
+        self.until(lambda: "which comes with 1 a100-40, but has 1 t4" in self.verdict(), "the contradiction")
         self.assertIn("This machine comes with 1 × NVIDIA A100 SXM4 40GB; here it has 1 × NVIDIA Tesla T4.", self.find("#selection").text)
         self.check_access()
         self.press("Put 1 × NVIDIA A100 SXM4 40GB in")
