@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every test that ctest lists is named in words: no addresses, no bytes, no expressions. No two files' names differ in
-case only, which a disk may not tell apart. Pages are free of phrases that readers stumble over."""
+case only, which a disk may not tell apart. Pages and messages are free of phrases that readers stumble over."""
 import os
 import re
 import subprocess
@@ -39,10 +39,27 @@ class Pages(unittest.TestCase):
     def test_are_plain(self):
         pages = [os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md", "calibrate/README.md")]
         for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
-            pages += [os.path.join(folder, name) for name in names if name.endswith(".md") and name != "reference.md"]
+            pages += [os.path.join(folder, name) for name in names if name.endswith(".md")]
         self.assertGreater(len(pages), 20)
         self.assertEqual([f"{page}:{number}: {line}" for page in pages for number, line in prose(page)
                           if STUMBLES.search(line)], [])
+
+
+class Messages(unittest.TestCase):
+    def test_are_plain(self):
+        literal = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
+        found, files = [], 0
+        for place in ("sim", "calibrate", "python", "plots"):
+            for folder, _, names in os.walk(os.path.join(ROOT, place)):
+                for name in names:
+                    if not name.endswith((".h", ".cpp", ".cu", ".py", ".js", ".html")):
+                        continue
+                    files += 1
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        found += [f"{folder}/{name}:{number}: {line}" for number, line in enumerate(file, 1)
+                                  if any(STUMBLES.search(text) for text in literal.findall(line))]
+        self.assertGreater(files, 400)
+        self.assertEqual(found, [])
 
 
 class Names(unittest.TestCase):
