@@ -45,6 +45,14 @@ class Pages(unittest.TestCase):
                           if STUMBLES.search(line)], [])
 
 
+    def test_name_files_that_exist(self):
+        named = re.compile(r"`((?:sim|tests|calibrate|python|scripts)/[a-z0-9_./-]+)`")
+        with open(os.path.join(ROOT, "docs/architecture.md"), encoding="utf-8") as file:
+            paths = named.findall(file.read())
+        self.assertGreater(len(paths), 20)
+        self.assertEqual([path for path in paths if not os.path.exists(os.path.join(ROOT, path))], [])
+
+
 class Messages(unittest.TestCase):
     def test_are_plain(self):
         literal = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
