@@ -1,7 +1,6 @@
 #include "sim/cli/common.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <optional>
@@ -54,8 +53,6 @@ Shard parse_shard(const std::string& text) {
 }
 
 namespace {
-
-using std::chrono::steady_clock;
 
 volatile std::sig_atomic_t signal_that_came = 0;
 

@@ -133,7 +133,7 @@ Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Sc
   TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
   const TagId tag = graph.tag({.name = "traffic"});
   if (run.collective) {
-    Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, devices);
+    Communicator communicator(graph, network, scenario.nccl_setup(), devices);
     const std::vector<TaskId> ready(devices.size(), graph.delay({0}, tag, {}));
     communicator.run({*run.collective, run.size}, tag, ready);
   } else {

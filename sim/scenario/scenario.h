@@ -93,6 +93,8 @@ struct Scenario {
   std::vector<Parameter> defaults;    // unstated values of this machine and software (Reading::defaults)
 
   bool operator==(const Scenario&) const = default;
+
+  NcclSetup nccl_setup() const { return {platform, nccl}; }
 };
 
 // Reads a linked tree; `name` is the default name. Throws InputError with all errors.
@@ -103,8 +105,7 @@ void describe_scenario(const Node& sample, Reading& reading);
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 Scenario load_scenario(const ScenarioText& text, const Overrides& overrides = {});
 
-// The model of a prediction or a run, among a scenario's.
-// The model exists: names of predictions and runs are the scenario's own.
+// The scenario's model of this name. It exists: names of predictions and runs are the scenario's own.
 inline const Transformer& model_named(const Scenario& scenario, const std::string& name) {
   return *std::find_if(scenario.models.begin(), scenario.models.end(),
                        [&](const Transformer& model) { return model.name == name; });

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/deadline.h"
+
 namespace slmsim::web {
 namespace {
 

@@ -17,7 +17,7 @@ namespace {
 double simulated(const Scenario& scenario, const std::vector<int>& mesh, Collective collective, double size) {
   const Network network(scenario.platform);
   TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, mesh);
+  Communicator communicator(graph, network, scenario.nccl_setup(), mesh);
   std::vector<TaskId> ready;
   for (const int device : mesh)
     ready.push_back(graph.compute(device, Seconds{0}, graph.tag({"ready", TaskClass::kForward}), {}));
@@ -38,7 +38,7 @@ TEST(CollectiveTimes, AreTheSimulatorsOnFabricsSlices) {
     const Scenario scenario = slice(name);
     const Network network(scenario.platform);
     for (const std::vector<int>& mesh : {std::vector<int>{0, 1}, {0, 1, 2, 3}, {0, 2}}) {
-      const CollectiveTimes times(network, NcclSetup{scenario.platform, scenario.nccl}, mesh, {static_cast<int>(mesh.size()), 1});
+      const CollectiveTimes times(network, scenario.nccl_setup(), mesh, {static_cast<int>(mesh.size()), 1});
       for (const Collective collective : {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
         for (const double size : {1e4, 2e6, 3e7, 2e8, 1e9}) {
           const bool lossy = std::string(name) == "gat-amst" && mesh != std::vector<int>{0, 1};
@@ -57,7 +57,7 @@ TEST(CollectiveTimes, GroupsAlongAnAxisShareTheirLinks) {
   // each VM's ring has its own slots. All-reduce of 400 B over 2 ranks: 2 steps of 200 B.
   Scenario scenario = small_scenario(2, 2, 100);
   const Network network(scenario.platform);
-  const CollectiveTimes times(network, NcclSetup{scenario.platform, scenario.nccl}, {0, 1, 2, 3}, {2, 2});
+  const CollectiveTimes times(network, scenario.nccl_setup(), {0, 1, 2, 3}, {2, 2});
   EXPECT_DOUBLE_EQ(times.of({Collective::kAllReduce, Bytes{400}, 1}).value, 8);
   EXPECT_DOUBLE_EQ(times.of({Collective::kAllReduce, Bytes{400}, 2}).value, 4);
   // Over all four: 6 steps of 100 B.
@@ -69,7 +69,7 @@ TEST(CollectiveTimes, GroupsAlongAnAxisShareTheirLinks) {
 TEST(CollectiveTimes, AMeshOfOneGpuHasNothingToExchange) {
   Scenario scenario = small_scenario(1, 1, 100);
   const Network network(scenario.platform);
-  const CollectiveTimes times(network, NcclSetup{scenario.platform, scenario.nccl}, {0}, {1, 1});
+  const CollectiveTimes times(network, scenario.nccl_setup(), {0}, {1, 1});
   EXPECT_EQ(times.of({Collective::kAllReduce, Bytes{1e6}}), Seconds{0});
 }
 
@@ -78,8 +78,8 @@ TEST(TransferTime, IsLatencyAndEachPairsPart) {
   Scenario scenario = small_scenario(2, 2, 100);
   for (auto& link : scenario.platform.links) link.forward.delay = link.backward.delay = Seconds{4};
   const Network network(scenario.platform);
-  EXPECT_DOUBLE_EQ(transfer_time(network, NcclSetup{scenario.platform, scenario.nccl}, {0, 1}, {2, 3}, Bytes{400}).value, 8);
-  EXPECT_DOUBLE_EQ(transfer_time(network, NcclSetup{scenario.platform, scenario.nccl}, {0}, {2, 3}, Bytes{400}).value, 8);
+  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0, 1}, {2, 3}, Bytes{400}).value, 8);
+  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0}, {2, 3}, Bytes{400}).value, 8);
 }
 
 }  // namespace

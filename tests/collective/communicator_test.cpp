@@ -20,7 +20,7 @@ double tree_seconds(double rate, double size, double late) {
   scenario.nccl.buffer = Bytes{4 * kMebi};
   const Network network(scenario.platform);
   TaskGraph graph(network.links(), 4);
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, {0, 1, 2, 3});
+  Communicator communicator(graph, network, scenario.nccl_setup(), {0, 1, 2, 3});
   std::vector<TaskId> ready(4, graph.delay({0}, 0, {}));
   ready.back() = graph.compute(3, Seconds{late}, graph.tag({"work", TaskClass::kForward}), {});
   const auto done = communicator.run({Collective::kAllReduce, Bytes{size}}, graph.tag({.name = "all-reduce"}), ready);
@@ -60,7 +60,7 @@ double all_reduce_seconds(const Scenario& scenario, const CollectiveCall& call) 
   TaskGraph graph(network.links(), gpus);
   std::vector<int> devices(static_cast<std::size_t>(gpus));
   std::iota(devices.begin(), devices.end(), 0);
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, devices);
+  Communicator communicator(graph, network, scenario.nccl_setup(), devices);
   communicator.run(call, graph.tag({.name = "all-reduce"}),
                    std::vector<TaskId>(devices.size(), graph.delay({0}, 0, {})));
   return simulate(graph).end.value;
@@ -74,7 +74,7 @@ double computed_beside(double late, bool beside, double bound = 1) {
   for (auto& device : scenario.platform.devices) device.gpu.multiprocessors = 4;
   const Network network(scenario.platform);
   TaskGraph graph(network.links(), 2);
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, {0, 1});
+  Communicator communicator(graph, network, scenario.nccl_setup(), {0, 1});
   const TagId work = graph.tag({"work", TaskClass::kForward});
   const std::array ready = {graph.delay({0}, 0, {}), graph.compute(1, Seconds{late}, work, {})};
   const CollectiveCall call{Collective::kAllReduce, Bytes{1000}};

@@ -38,7 +38,7 @@ double all_reduce_seconds(const Scenario& scenario, int gpus, double size) {
   TaskGraph graph(network.links(), gpus);
   std::vector<int> devices;
   for (int i = 0; i < gpus; ++i) devices.push_back(i);
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, devices);
+  Communicator communicator(graph, network, scenario.nccl_setup(), devices);
   const std::vector<TaskId> ready(devices.size(), graph.delay({0}, 0, {}));
   communicator.run({Collective::kAllReduce, Bytes{size}}, graph.tag({.name = "all-reduce"}), ready);
   return simulate(graph).end.value;

@@ -309,7 +309,7 @@ TEST(NcclView, GpusBehindASwitchShareWhatKernelsReachOfItsLink) {
   scenario.platform = pairs_on_a_switch();
   const Network network(scenario.platform);
   TaskGraph graph(network.links(), 4);
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, {0, 1, 2, 3});
+  Communicator communicator(graph, network, scenario.nccl_setup(), {0, 1, 2, 3});
   const double size = 4e9;
   communicator.run({Collective::kAllReduce, Bytes{size}}, graph.tag({.name = "all-reduce"}),
                    std::vector<TaskId>(4, graph.delay({0}, 0, {})));

@@ -167,7 +167,7 @@ TEST(RingOrders, GoThroughAThirdGpuWhereNoLinkClosesARing) {
   EXPECT_TRUE(relays_of(scenario.platform, std::vector{0, 2}).empty());  // 1 is not of the communicator
   const Network network(scenario.platform);
   TaskGraph graph(network.links(), 3);
-  Communicator communicator(graph, network, NcclSetup{scenario.platform, scenario.nccl}, {0, 1, 2});
+  Communicator communicator(graph, network, scenario.nccl_setup(), {0, 1, 2});
   communicator.run({Collective::kAllReduce, Bytes{30e9}}, graph.tag({.name = "all-reduce"}),
                    std::vector<TaskId>(3, graph.delay({0}, 0, {})));
   EXPECT_NEAR(simulate(graph).end.value, 5, 1e-3);
@@ -193,7 +193,7 @@ TEST(RingOrders, OfRailsEnterAndLeaveANodeNextToTheirNic) {
     Scenario one = scenario;
     one.nccl.algorithm = std::string(algorithm) == "Ring" ? NcclAlgorithm::kRing : NcclAlgorithm::kTree;
     TaskGraph graph(network.links(), 16);
-    Communicator communicator(graph, network, NcclSetup{one.platform, one.nccl}, all_devices(scenario.platform));
+    Communicator communicator(graph, network, one.nccl_setup(), all_devices(scenario.platform));
     const TagId tag = graph.tag({.name = "all-reduce"});
     communicator.run({Collective::kAllReduce, Bytes{kGibi}}, tag, std::vector<TaskId>(16, graph.delay({0}, tag, {})));
     std::map<std::string, double> bytes;

@@ -41,7 +41,7 @@ class OperatorRun {
         how_(request.plan.operators()),
         work_(request.plan.workload),
         graph_(begin_graph(request)),
-        peers_(graph_, request.network, NcclSetup{request.scenario.platform, request.scenario.nccl}) {
+        peers_(graph_, request.network, request.scenario.nccl_setup()) {
     sequences_ = micro_batch_sequences(plan_, request.scenario.training);
     layers_ = layer_count(request.operators);
     std::vector<bool> binds(request.scenario.platform.devices.size(), false);
@@ -61,7 +61,7 @@ class OperatorRun {
           devices.reserve(ranks.size());
           for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
           stages_[s].groups[axes].push_back(
-              {std::move(ranks), Communicator(graph_, request.network, NcclSetup{request.scenario.platform, request.scenario.nccl}, std::move(devices))});
+              {std::move(ranks), Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
         }
       }
     }

@@ -23,7 +23,7 @@ class MegatronRun {
       : request_(request),
         m_(request.plan.megatron()),
         graph_(begin_graph(request)),
-        peers_(graph_, request.network, NcclSetup{request.scenario.platform, request.scenario.nccl}) {
+        peers_(graph_, request.network, request.scenario.nccl_setup()) {
     sequences_ = static_cast<double>(request.scenario.training.batch) / (m_.data * request.plan.micro_batches);
     layers_ = layer_count(request.operators);
     for (int s = 0; s < m_.pipeline; ++s) {
@@ -260,7 +260,7 @@ class MegatronRun {
     const auto found = groups_.find({stage, replica});
     if (found != groups_.end()) return found->second;
     return groups_
-        .try_emplace({stage, replica}, graph_, request_.network, NcclSetup{request_.scenario.platform, request_.scenario.nccl}, tensor_devices(stage, replica))
+        .try_emplace({stage, replica}, graph_, request_.network, request_.scenario.nccl_setup(), tensor_devices(stage, replica))
         .first->second;
   }
 
@@ -290,7 +290,7 @@ class MegatronRun {
     for (int replica = 0; replica < m_.data; ++replica) {
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t first = rank_of(0, replica, t), last = rank_of(m_.pipeline - 1, replica, t);
-        Communicator pair(graph_, request_.network, NcclSetup{request_.scenario.platform, request_.scenario.nccl}, {devices_[first], devices_[last]});
+        Communicator pair(graph_, request_.network, request_.scenario.nccl_setup(), {devices_[first], devices_[last]});
         const Tasks done = pair.run({Collective::kAllReduce, size}, graph_.tag({.name = "all-reduce embedding grads"}),
                                     std::array{last_[first], last_[last]});
         last_[first] = done[0];
@@ -321,7 +321,7 @@ class MegatronRun {
     }
     std::optional<Communicator> group;
     if (m_.data > 1) {
-      group.emplace(graph_, request_.network, NcclSetup{request_.scenario.platform, request_.scenario.nccl}, devices);
+      group.emplace(graph_, request_.network, request_.scenario.nccl_setup(), devices);
       const TagId reduce = graph_.tag({.name = divided ? "reduce-scatter grads" : "all-reduce grads"});
       ready = group->run(
           {divided ? Collective::kReduceScatter : Collective::kAllReduce, Bytes{held * element_bytes(m_.gradients)}},

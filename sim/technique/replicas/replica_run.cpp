@@ -49,13 +49,13 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
       stage_(request.plan.stages.front()),
       devices_(stage_.mesh),
       graph_(begin_graph(request, links_of(request))),
-      peers_(graph_, request.network, NcclSetup{request.scenario.platform, request.scenario.nccl}) {
+      peers_(graph_, request.network, request.scenario.nccl_setup()) {
   work_ = layer_work_of_ranks(request.operators, stage_, request.plan.recompute,
                               micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
   std::vector<bool> binds;
   for (const auto& units : work_) binds.push_back(host_binds(units));
   hosts_ = HostQueue(std::move(binds));
-  if (devices_.size() > 1) communicator_.emplace(graph_, request.network, NcclSetup{request.scenario.platform, request.scenario.nccl}, devices_);
+  if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario.nccl_setup(), devices_);
   assert(workload().steps == 1 && workload().exchange == Exchange::kGradients &&
          "these streams know one step per round");
   if (has_measured_kernels(request)) basis_.emplace();
@@ -195,7 +195,7 @@ std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {
     std::vector<int> devices;
     devices.reserve(ranks.size());
     for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
-    Communicator communicator(graph_, request_.network, NcclSetup{request_.scenario.platform, request_.scenario.nccl}, std::move(devices));
+    Communicator communicator(graph_, request_.network, request_.scenario.nccl_setup(), std::move(devices));
     parts.push_back({std::move(ranks), std::move(communicator)});
   }
   return parts;

@@ -32,7 +32,7 @@ class RoundRun {
         steps_(request.plan.workload.steps),
         devices_(request.plan.stages.front().mesh),
         graph_(begin_graph(request)),
-        peers_(graph_, request.network, NcclSetup{request.scenario.platform, request.scenario.nccl}),
+        peers_(graph_, request.network, request.scenario.nccl_setup()),
         fragments_(fragment_parameters(request.operators, how_.fragments)) {
     const Stage& stage = request.plan.stages.front();
     work_ = layer_work_of_ranks(request.operators, stage, request.plan.recompute,
@@ -81,7 +81,7 @@ class RoundRun {
       std::vector<int> devices;
       devices.reserve(ranks.size());
       for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
-      parts.push_back({ranks, devices, Communicator(graph_, request_.network, NcclSetup{request_.scenario.platform, request_.scenario.nccl}, devices)});
+      parts.push_back({ranks, devices, Communicator(graph_, request_.network, request_.scenario.nccl_setup(), devices)});
     };
     for (std::size_t replica = 0; replica < count && size > 1; ++replica) {
       std::vector<std::size_t> ranks(size);

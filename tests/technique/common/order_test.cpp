@@ -168,7 +168,7 @@ std::pair<double, double> pass(double buffer, bool posted_always = false) {
   scenario.nccl.message_chunk = Bytes{buffer / 16};
   const Network network(scenario.platform);
   TaskGraph graph(network.links(), 2);
-  Peers peers(graph, network, NcclSetup{scenario.platform, scenario.nccl});
+  Peers peers(graph, network, scenario.nccl_setup());
   const TagId tag = graph.tag({"m", TaskClass::kSend});
   const TaskId ready = graph.delay({0}, tag, {});
   const TaskId posted = graph.delay({10}, tag, {});

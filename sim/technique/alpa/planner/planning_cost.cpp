@@ -48,7 +48,7 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
                          const MeshShape& shape, double sequences, int micro_batches) {
   // Each kind of GPU once; the slowest one counts, since collectives wait for it.
   const std::vector<Gpu> gpus = different_gpus(scenario.platform, mesh);
-  const auto times = std::make_shared<CollectiveTimes>(network, NcclSetup{scenario.platform, scenario.nccl}, mesh, shape);
+  const auto times = std::make_shared<CollectiveTimes>(network, scenario.nccl_setup(), mesh, shape);
   const auto training = scenario.training;
   const auto software = scenario.software;
   PlanningCosts costs;

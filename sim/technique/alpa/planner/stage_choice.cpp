@@ -145,7 +145,7 @@ class Chooser {
         const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
                          element_bytes(request_.scenario.training.precision)};
         return in_steps(
-            transfer_time(network_, NcclSetup{request_.scenario.platform, request_.scenario.nccl}, meshes.devices[from], meshes.devices[to], size).value);
+            transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size).value);
       };
     }
     return problem;
