@@ -39,6 +39,6 @@ install_missing "${build_packages[@]}" "${test_packages[@]}" "${picture_packages
 configure_and_build all
 
 say "testing"
-# Twice as many as cores: browsers, sockets and helper processes mostly wait.
+# Two tests per core: those of browsers, sockets and helper processes mostly wait.
 run_as_builder ctest --test-dir build --output-on-failure --no-tests=error -j "$((2 * $(nproc)))" ${without:+-LE "$without"} \
   "${options[@]}"
