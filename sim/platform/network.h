@@ -35,8 +35,10 @@ struct TcpWindow {
   Bytes initial;  // slow start begins here: 10 segments (RFC 6928), at most the receiver's first window
   Bytes steady;
   Seconds rtt;
-  Seconds idle_limit;  // the window is halved for each such pause: RTO = RTT + 200 ms; 0 = never
+  // Retransmission time-out less the smoothed RTT, at least; a pause of a time-out halves the window. 0: no pause does.
+  Seconds timeout_margin;
   Bytes segment;
+  Bytes restart;  // a pause leaves at least this window: initial_window segments; the receiver's stays as grown
   double loss = 0;  // share of segments
   CongestionControl congestion_control = CongestionControl::kReno;
   Bytes send_buffer;

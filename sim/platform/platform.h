@@ -100,7 +100,8 @@ struct WanLink {
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
-  bool transit = false;  // traffic may continue over other such links
+  bool transit = false;         // traffic may continue over other such links
+  bool per_connection = false;  // each TCP connection has the bandwidth; otherwise all traffic shares it
 
   bool operator==(const WanLink&) const = default;
 };
