@@ -18,8 +18,10 @@ Tasks fill_buckets(ReplicaRun& run);
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name);
 
 // Forward and backward pass of ZeRO-3 (arXiv 1910.02054, section 5.3): every layer's parameters are gathered before it
-// runs and released after it; the next layer's are gathered meanwhile. Gradients are reduce-scattered as they are
-// computed. With adapters these are the adapters' only, and units without a backward pass are not gathered for it.
+// runs and released after it; the next layer's are gathered meanwhile. Those whose next use is near stay: their layers follow
+// by fewer than live_parameters in both passes together (partitioned_param_coordinator.py, __params_to_release;
+// stage3_max_reuse_distance defaults to the same number). Gradients are reduce-scattered by buckets as they are computed.
+// With adapters these are the adapters' only, and units without a backward pass are not gathered for it.
 //
 // Gathered data is stored by rank and is copied together (partition_parameters.py, AllGatherCoalescedHandle.wait);
 // gradients are copied to a bucket, from there to the order of ranks, and divided (stage3.py, __add_grad_to_ipg_bucket;
