@@ -143,7 +143,11 @@ void read_fablib_graph(const std::string& file, const std::string& text, SliceTa
     if (kind == "NetworkNode") tables.nodes.push_back({{{"name", name}, {"site", vertex.at("Site")}}, vertex.place});
     if (kind == "Component" && graph.neighbours.contains(id)) {
       tables.components.push_back(
-          {{{"name", name}, {"node", node_with(graph, id)}, {"type", type}, {"model", vertex.at("Model")}},
+          {{{"name", name},
+            {"node", node_with(graph, id)},
+            {"type", type},
+            {"model", vertex.at("Model")},
+            {"details", vertex.at("Details")}},
            vertex.place});
     }
     if (kind != "NetworkService" || type == "OVS" || type == "P4") continue;

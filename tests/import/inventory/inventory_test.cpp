@@ -78,7 +78,7 @@ TEST(Fablib, ReadsATableOfANotebookByItself) {
 }
 
 TEST(Fablib, LeavesGpusToWhoTellsThem) {
-  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, true);
+  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, {.others = true});
   ASSERT_EQ(slice.machines.size(), 3u);
   for (const auto& machine : slice.machines) EXPECT_THAT(machine.gpus, IsEmpty());
   EXPECT_THAT(slice.remarks, IsEmpty());
@@ -107,7 +107,73 @@ TEST(Fablib, TellsWhatIsMissing) {
       "gpu.json",
       "[{\"name\": \"n\", \"site\": \"TACC\"},\n {\"name\": \"n-g\", \"node\": \"n\", \"model\": \"GPU_A31\"}]");
   EXPECT_THAT(error_of([&] { read_fablib({gpu}); }),
-              HasSubstr("gpu.json:2:2: error: there is no GPU \"GPU_A31\"; did you mean"));
+              HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"GPU_A31\"; did you mean"));
+}
+
+// Two nodes of FABlib's show(), whose GPUs have these models and details.
+std::string shown(const std::string& model, const std::string& details) {
+  const auto table = [](std::initializer_list<std::pair<const char*, std::string>> rows) {
+    std::string out = "<table>\n";
+    for (const auto& [key, value] : rows) out += "<tr><td>" + std::string(key) + "</td><td>" + value + "</td></tr>\n";
+    return out + "</table>\n";
+  };
+  std::string out;
+  for (const auto& [node, site] : {std::pair{"a1", "AMST"}, {"b2", "GATECH"}}) {
+    out += table({{"ID", "1"}, {"Name", node}, {"Cores", "8"}, {"Site", site}, {"State", "Active"}});
+    out += table({{"Name", std::string(node) + "-gpu1"},
+                  {"Short Name", "gpu1"},
+                  {"Details", details},
+                  {"PCI Address", "['0000:07:00.0']"},
+                  {"Model", model},
+                  {"Type", "GPU"},
+                  {"Node", node}});
+  }
+  return written("shown.html", out);
+}
+
+// component.show() of a running slice has no model; the details are lspci's.
+TEST(Fablib, TakesTheGpuFromTheDetails) {
+  const std::pair<const char*, const char*> kDetails[] = {
+      {"NVIDIA Corporation GA100GL [A30 PCIe] (rev a1)", "a30"},
+      {"NVIDIA Corporation GA102GL [A40] (rev a1)", "a40"},
+      {"NVIDIA Corporation TU104GL [Tesla T4] (rev a1)", "t4"},
+      {"NVIDIA Corporation TU102GL [Quadro RTX 6000/8000] (rev a1)", "rtx6000"},
+  };
+  for (const auto& [details, name] : kDetails) {
+    const Inventory slice = read_fablib({shown("None", details)});
+    ASSERT_EQ(slice.machines.size(), 2u) << details;
+    for (const auto& machine : slice.machines) EXPECT_THAT(machine.gpus, ElementsAre(name)) << details;
+  }
+}
+
+TEST(Fablib, NamesTheComponentWhoseGpuIsUnknown) {
+  const std::string file = shown("None", "NVIDIA Corporation Device 20b7 (rev a1)");
+  EXPECT_THAT(error_of([&] { read_fablib({file}); }),
+              HasSubstr("component \"a1-gpu1\" of node \"a1\": no model is stated, and no GPU is called \"NVIDIA "
+                        "Corporation Device 20b7 (rev a1)\"; give --gpu a1=TYPE:COUNT"));
+  EXPECT_THAT(error_of([] { read_fablib({shown("None", "None")}); }),
+              HasSubstr("component \"a1-gpu1\" of node \"a1\": no model is stated; give --gpu a1=TYPE:COUNT"));
+  EXPECT_THAT(error_of([&] { read_fablib({file}, {.nodes = {"a1"}}); }), HasSubstr("of node \"b2\""));
+  EXPECT_EQ(read_fablib({file}, {.nodes = {"a1", "b2"}}).machines.size(), 2u);
+  EXPECT_EQ(read_fablib({file}, {.others = true}).machines.size(), 2u);
+}
+
+// A notebook shows a component before and after the slice runs.
+TEST(Fablib, TakesTheTableThatNamesTheGpu) {
+  const Inventory slice = read_fablib({shown("None", "None"), shown("GPU_A30", "None")});
+  ASSERT_EQ(slice.machines.size(), 2u);
+  EXPECT_THAT(slice.machines[0].gpus, ElementsAre("a30"));
+}
+
+TEST(Fablib, KnowsTheDistanceWithoutANetwork) {
+  const Inventory slice = read_fablib({shown("A30", "None")});
+  ASSERT_EQ(slice.connections.size(), 1u);
+  EXPECT_EQ(slice.connections[0].rtt->value, fabric_rtt("AMST", "GATECH")->value);
+  EXPECT_FALSE(slice.connections[0].bandwidth);
+  SetupRequest request;
+  request.name = "mine";
+  request.inventory = slice;
+  EXPECT_THAT(set_up(request).platform, HasSubstr("provenance: typical, source: \"distance of the cities"));
 }
 
 // Table I of arXiv 2602.02632: what ping showed between these sites.
@@ -150,9 +216,17 @@ TEST(GpuNames, AreThoseOfDriversAndTestbedsToo) {
       {"NVIDIA H100 PCIe", "h100-pcie"},
       {"NVIDIA H200", "h200"},
       {"GPU_A40", "a40"},
+      {"NVIDIA Corporation GA100 [A100 PCIe 40GB] (rev a1)", "a100-pcie40"},
+      {"01:00.0 3D controller [0302]: NVIDIA Corporation GV100GL [Tesla V100 SXM2 16GB] [10de:1db1] (rev a1)", "v100-16"},
+      {"NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)", "rtx4090"},
+      {"NVIDIA Corporation TU102 [GeForce RTX 2080 Ti Rev. A]", "rtx2080ti"},
+      {"NVIDIA Corporation AD102GL [L40S]", "l40s"},
+      {"NVIDIA Corporation AD102GL [RTX 6000 Ada Generation]", "rtx6000-ada"},
+      {"NVIDIA Corporation GH100 [H100 PCIe]", "h100-pcie"},
   };
   for (const auto& [called, name] : kNames) EXPECT_EQ(gpu_called(called), name) << called;
-  for (const char* none : {"", "gpu", "NVIDIA", "a11", "tpu-v4"}) EXPECT_EQ(gpu_called(none), "") << none;
+  for (const char* none : {"", "gpu", "NVIDIA", "a11", "tpu-v4", "NVIDIA Corporation GV100GL [Tesla V100 SXM2]",
+                           "Mellanox Technologies MT28908 Family [ConnectX-6]"}) EXPECT_EQ(gpu_called(none), "") << none;
   for (const auto& name : gpu_list()) EXPECT_EQ(gpu_called(gpu_title(name)), name);
 }
 
