@@ -198,6 +198,38 @@ struct Reader {
     }
   }
 
+  // Figures of one run that exclude each other: a rate of tokens and a time of an iteration, a job shorter than its steps.
+  void check_pairs() {
+    constexpr double kApart = 0.25;  // far beyond the noise of runs
+    for (std::size_t i = 0; i < pilots.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        const Pilot *one = &pilots[k], *other = &pilots[i];
+        if (!(one->cell == other->cell) || one->cell.network_run) continue;
+        if (one->measure != Measure::kIteration) std::swap(one, other);
+        if (one->measure != Measure::kIteration) continue;
+        const double tokens = sizes_of(one->cell).second * scenario.training.batch;
+        const bool rate = other->measure == Measure::kTokensPerSecond &&
+                          std::abs(std::log(other->value * one->value / tokens)) > kApart;
+        const bool job = other->measure == Measure::kJob && other->value < (1 - kApart) * one->value * steps_of(one->cell);
+        place = pilots[i].place;
+        if (rate)
+          error(fmt::format("value: {} tokens/s contradict {} per iteration of {:.9g} tokens ({})", other->value_text(),
+                            one->value_text(), tokens, line_of(pilots[k])));
+        if (job)
+          error(fmt::format("value: a job of {} contradicts its {:.9g} iterations of {} ({})", other->value_text(),
+                            steps_of(one->cell), one->value_text(), line_of(pilots[k])));
+      }
+    }
+  }
+
+  double steps_of(const Candidate& cell) const {
+    const auto options = std::find_if(scenario.techniques.begin(), scenario.techniques.end(),
+                                      [&](const TechniqueOptions& one) { return one.technique->name == cell.technique; });
+    return steps_of_job(scenario.training, *options);
+  }
+
+  static std::string line_of(const Pilot& pilot) { return fmt::format("line {}", pilot.place.line); }
+
   // Reports columns that nothing reads.
   void check_columns(const TableRow& row) {
     std::vector<std::string> known = kColumns;
@@ -293,6 +325,7 @@ std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario
     reader.place = row.place();
     reader.read_row(row.cells());
   }
+  if (reader.errors.empty()) reader.check_pairs();
   if (!reader.errors.empty()) throw InputError(std::move(reader.errors));
   if (reader.pilots.empty())
     throw InputError({std::make_shared<Source>(Source{file.string(), ""}), 0, 0},

@@ -67,7 +67,7 @@ constexpr Marker kMarkers[] = {
     {"Alpa", "token/s,", Measure::kRate, kTera, Per::kAll, false},
 };
 
-constexpr const char* kSettingNames[] = {"global batch size", "sequence length", "world size", "parameters"};
+constexpr const char* kSettingNames[] = {"global batch size", "sequence length", "number of GPUs", "number of parameters"};
 
 struct SettingMarker {
   LoggedSetting setting;

@@ -16,14 +16,14 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kForeignHead = 64 << 10;
-constexpr const char* kInit = "slmsim init writes a scenario";
+constexpr const char* kInit = "slmsim reads YAML (slmsim init writes it)";
 
 struct Foreign {
   std::string what, use = kInit;
 };
 
-[[noreturn]] void refuse_foreign(const Place& place, const Foreign& file) {
-  throw InputError(place, fmt::format("this is {}, not YAML of slmsim; {}", file.what, file.use));
+[[noreturn]] void refuse_foreign(const Place& place, const Foreign& file, const std::string& expected = "scenario") {
+  throw InputError(place, fmt::format("this is {}, not a {}; {}", file.what, expected, file.use));
 }
 
 struct TextSign {
@@ -97,7 +97,8 @@ std::optional<Foreign> script_file(const std::string& ending, std::string_view t
   bool shell = (marked && !python) || begins_with_any(ending, {".sh", ".bash", ".slurm", ".sbatch"});
   for (const auto line : lines) {
     if (python || shell) break;
-    python = (line.starts_with("import ") || (line.starts_with("from ") && contains(line, " import "))) && !contains(line, ": ");
+    python = (line.starts_with("import ") || (line.starts_with("from ") && contains(line, " import "))) &&
+             !contains(line, ": ");
     shell = begins_with_any(line, {"export ", "#SBATCH ", "torchrun ", "srun ", "mpirun ", "deepspeed ",
                                    "accelerate launch", "python ", "python3 ", "set -e", "source "}) &&
             !contains(line.substr(0, line.find(' ') + 1), ":");
@@ -125,7 +126,8 @@ std::optional<Foreign> toml_file(const std::string& ending, const std::vector<st
   if (ending != ".toml" && !ini && (sections.empty() || !pairs)) return std::nullopt;
   if (ini) return Foreign{"an INI file", "slmsim init --ansible reads inventories"};
   if (contains(sections, "[parallelism]")) return Foreign{"TOML, of torchtitan by its [parallelism]"};
-  if (contains(sections, "[project]") || contains(sections, "[build-system]")) return Foreign{"TOML, of a Python package"};
+  if (contains(sections, "[project]") || contains(sections, "[build-system]"))
+    return Foreign{"TOML, of a Python package"};
   return Foreign{"TOML"};
 }
 
@@ -135,7 +137,8 @@ std::optional<Foreign> table_file(const std::string& ending, const std::vector<s
   const bool columns = lines.size() > 1 && commas(head) >= 2 && commas(head) == commas(lines[1]) &&
                        head.find_first_of(":{}[]#") == std::string_view::npos;
   if (ending != ".csv" && ending != ".tsv" && !columns) return std::nullopt;
-  if (contains(head, "group,what,value")) return Foreign{"a table of runs", "slmsim fit SCENARIO --measured FILE reads it"};
+  if (contains(head, "group,what,value"))
+    return Foreign{"a table of runs", "slmsim fit SCENARIO --measured FILE reads it"};
   if (contains(head, "technique,group,status")) return Foreign{"a table of results", "slmsim plot draws it"};
   return Foreign{"a table (CSV)", "slmsim import reads tables of measurements"};
 }
@@ -197,24 +200,24 @@ constexpr KeySign kPrograms[] = {
 
 }  // namespace
 
-void refuse_foreign_text(const std::string& name, std::string_view text) {
+void refuse_foreign_text(const std::string& name, std::string_view text, const std::string& expected) {
   text = text.substr(0, kForeignHead);
   const Place place{std::make_shared<Source>(Source{name, ""}), 0, 0};
-  if (const auto found = binary_file(text)) refuse_foreign(place, *found);
+  if (const auto found = binary_file(text)) refuse_foreign(place, *found, expected);
   if (contains(text, std::string_view("\0", 1))) return;  // the YAML reader states where
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   const std::string ending = lower_case(std::filesystem::path(name).extension().string());
   const auto begin = text.find_first_not_of(" \t\r\n");
   const bool json = begin != std::string_view::npos && text[begin] == '{';
   if (ending == ".ipynb" || (json && contains(text, "\"cell_type\"")))
-    refuse_foreign(place, {"a Jupyter notebook", "slmsim init --fablib reads FABRIC's"});
+    refuse_foreign(place, {"a Jupyter notebook", "slmsim init --fablib reads FABRIC's"}, expected);
   if (json) return;
   const auto lines = lines_in(text);
-  if (const auto found = markup_file(text)) refuse_foreign(place, *found);
-  if (const auto found = printed_text(text)) refuse_foreign(place, *found);
-  if (const auto found = table_file(ending, lines)) refuse_foreign(place, *found);
-  if (const auto found = toml_file(ending, lines)) refuse_foreign(place, *found);
-  if (const auto found = script_file(ending, text, lines)) refuse_foreign(place, *found);
+  if (const auto found = markup_file(text)) refuse_foreign(place, *found, expected);
+  if (const auto found = printed_text(text)) refuse_foreign(place, *found, expected);
+  if (const auto found = table_file(ending, lines)) refuse_foreign(place, *found, expected);
+  if (const auto found = toml_file(ending, lines)) refuse_foreign(place, *found, expected);
+  if (const auto found = script_file(ending, text, lines)) refuse_foreign(place, *found, expected);
 }
 
 void refuse_foreign_keys(const Node& file) {
@@ -242,12 +245,12 @@ void refuse_foreign_keys(const Node& file) {
                  {fmt::format("a file of another program, with keys such as \"{}\" and \"{}\"", others[0], others[1])});
 }
 
-Node read_own_yaml(const std::filesystem::path& file) {
+Node read_own_yaml(const std::filesystem::path& file, const std::string& expected) {
   std::ifstream stream = open_regular_file(file);
   std::string head(kForeignHead, '\0');
   stream.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, stream.gcount())));
-  refuse_foreign_text(file.string(), head);
+  refuse_foreign_text(file.string(), head, expected);
   return read_yaml(file);
 }
 

@@ -160,7 +160,7 @@ class Linker {
       auto found = files_.find(file.string());
       if (found == files_.end()) {
         if (is_path) reach_.check(file, node.place);
-        Node read = read_own_yaml(file);
+        Node read = read_own_yaml(file, kind.what);
         found = files_.emplace(file.string(), &kind == &kPathFile ? as_path(std::move(read)) : std::move(read)).first;
       }
       values_ += node_count(found->second);

@@ -271,12 +271,31 @@ TEST(Pilots, ALogOfAnotherJobIsAnErrorOfItsRow) {
                                                 "length 4096; the scenario has {}, 1024",
                                                 batch))));
   EXPECT_THAT(errors_of_log("using world size: 8, data-parallel size: 8\n" + step + "\n"),
-              ElementsAre(HasSubstr("states world size 8; the scenario has 2")));
+              ElementsAre(HasSubstr("states number of GPUs 8; the scenario has 4")));
   // GPT-2 medium has 354 823 168 parameters, and 406 286 336 if the shared embedding counts twice.
   for (const char* same : {"354,823,168", "406,286,336"})
     EXPECT_THAT(errors_of_log(fmt::format("Model size: {} total parameters\n{}\n", same, step)), testing::IsEmpty());
   EXPECT_THAT(errors_of_log("Model size: 124,439,808 total parameters\n" + step + "\n"),
-              ElementsAre(HasSubstr("states parameters 124439808; the scenario has 354823168")));
+              ElementsAre(HasSubstr("states number of parameters 124439808; the scenario has 354823168")));
+}
+
+// An iteration has the scenario's batch of 1024 tokens each.
+TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
+  const auto errors = [&](const std::string& first, const std::string& second) {
+    return errors_of([&] {
+      read_pilots(written("pairs.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,{}\ngpt2m,Data,gat,{}\n",
+                                                   first, second)),
+                  scenario());
+    });
+  };
+  const double tokens = 1024.0 * scenario().training.batch, steps = scenario().training.steps();
+  const std::string rate = fmt::format("tokens_per_second,{}", tokens / 2), job = fmt::format("job,{} s", 2 * steps);
+  EXPECT_THAT(errors("iteration,2 s", rate), testing::IsEmpty());
+  EXPECT_THAT(errors("iteration,2 s", job), testing::IsEmpty());
+  EXPECT_THAT(errors("iteration,5 s", rate),
+              ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "), HasSubstr(" tokens/s contradict 5 s"),
+                                         HasSubstr("(line 2)"))));
+  EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
 }
 
 // As --group takes them.

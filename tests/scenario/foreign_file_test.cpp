@@ -32,7 +32,7 @@ class ForeignFile : public Folder {
 TEST_F(ForeignFile, GivesOneErrorThatSaysWhatItIs) {
   const ForeignCase kCases[] = {
       {"llama3_8b.toml", "[job]\ndump_folder = \"./outputs\"\n[training]\nsteps = 10\n[parallelism]\ncontext = 1\n",
-       "TOML, of torchtitan by its [parallelism], not YAML of slmsim; slmsim init writes a scenario"},
+       "TOML, of torchtitan by its [parallelism], not a scenario; slmsim reads YAML (slmsim init writes it)"},
       {"titan.txt", "# comment\n[model]\nname = \"llama3\"\n", "TOML, not"},
       {"pretrain.sh",
        "#!/bin/bash\nGPUS=8\ntorchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2\n",
@@ -48,17 +48,23 @@ TEST_F(ForeignFile, GivesOneErrorThatSaysWhatItIs) {
       {"slice.ipynb", "{\"cells\": [], \"metadata\": {}, \"nbformat\": 4}\n", "a Jupyter notebook"},
       {"book.json", "{\"cells\": [{\"cell_type\": \"code\"}], \"nbformat\": 4}\n", "a Jupyter notebook"},
       {"runs.csv", "model,technique,group,what,value\ngpt2m,Data,all,job,1 h\n",
-       "a table of runs, not YAML of slmsim; slmsim fit SCENARIO --measured FILE reads it"},
+       "a table of runs, not a scenario; slmsim fit SCENARIO --measured FILE reads it"},
       {"measured", "kernel,m,n,k\ngemm,1,2,3\n", "a table (CSV)"},
       {"weights.gguf", std::string("GGUF\x03\0\0\0", 8), "a GGUF file"},
       {"page.html", "<!DOCTYPE html>\n<html></html>\n", "an HTML page"},
       {"slice.graphml", "<?xml version='1.0'?>\n<graphml></graphml>\n", "GraphML"},
       {"run.log", " iteration 1/ 9 | elapsed time per iteration (ms): 900.0 |\n",
-       "a log of Megatron-LM, not YAML of slmsim; slmsim fit reads it"},
+       "a log of Megatron-LM, not a scenario; slmsim fit reads it"},
       {"other.yaml", "worker:\n  count: 3\nimage: x\nvolumes: [a]\n",
        "a file of another program, with keys such as \"worker\" and \"image\""},
   };
   for (const auto& one : kCases) expect_one_error(one);
+}
+
+TEST_F(ForeignFile, IsNamedWhereAScenarioRefersToIt) {
+  write("cluster.toml", "[job]\nsteps = 1\n");
+  EXPECT_THAT(errors({"platform=" + (path_ / "cluster.toml").string()}),
+              ElementsAre(HasSubstr("this is TOML, not a platform;")));
 }
 
 TEST_F(ForeignFile, LeavesOwnFilesAndTheirMistakesAlone) {
