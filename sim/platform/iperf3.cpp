@@ -122,9 +122,9 @@ class Converter {
     if (took >= kShortestTest && rounds >= needed) return;
     constexpr double kUsual = 10;  // seconds, of iperf3 without options
     const std::string trips =
-        rtt.value > 0 ? fmt::format(", {:.2g} round trips of {}", rounds, to_text(rtt)) : std::string();
+        rtt.value > 0 ? fmt::format(", {:.2g} round trips of {},", rounds, to_text(rtt)) : std::string();
     throw InputError(time->place.source ? time->place : rate_place,
-                     fmt::format("the test took {}{}: too short to leave slow start; {} -t {:.0f}", to_text(took), trips,
+                     fmt::format("{}{} are too short to leave slow start; {} -t {:.0f}", to_text(took), trips,
                                  kHowTo, std::max(kUsual, std::ceil(2 * needed * rtt.value))));
   }
 

@@ -16,7 +16,7 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kForeignHead = 64 << 10;
-constexpr const char* kInit = "slmsim reads YAML (slmsim init writes it)";
+constexpr const char* kInit = "slmsim reads YAML";
 
 struct Foreign {
   std::string what, use = kInit;
@@ -67,9 +67,9 @@ std::vector<std::string_view> lines_in(std::string_view text) {
 
 // The program that a script starts, or a configuration belongs to.
 std::string program_of(std::string_view text) {
-  static constexpr TextSign kStarted[] = {{"--tensor-model-parallel-size", "Megatron-LM"},
+  static constexpr TextSign kStarted[] = {{"pretrain_gpt", "Megatron-LM"},
                                           {"--num-layers-per-virtual-pipeline", "Megatron-LM"},
-                                          {"pretrain_gpt", "Megatron-LM"},
+                                          {"--tensor-model-parallel-size", "Megatron-LM"},
                                           {"torchtitan", "torchtitan"},
                                           {"accelerate launch", "Accelerate"},
                                           {"import deepspeed", "DeepSpeed"},
@@ -111,7 +111,7 @@ std::optional<Foreign> script_file(const std::string& ending, std::string_view t
 // "[section]" on a line of its own, and a line "key = value".
 std::optional<Foreign> toml_file(const std::string& ending, const std::vector<std::string_view>& lines) {
   std::string sections;
-  bool pairs = false;
+  bool pairs = false, plain = false;  // plain: "node1 slots=4", as inventories have it
   for (const auto line : lines) {
     const auto close = line.find(']');
     if (line.starts_with("[") && close != std::string_view::npos && !contains(line, ",") && !contains(line, ":") &&
@@ -120,9 +120,10 @@ std::optional<Foreign> toml_file(const std::string& ending, const std::vector<st
       sections += std::string(line.substr(0, close + 1));
     const auto equals = line.find('=');
     const auto word = line.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+    plain = plain || (!line.empty() && !line.starts_with("#") && !line.starts_with("[") && !contains(line, ": "));
     pairs = pairs || (equals != std::string_view::npos && equals > 0 && line.find_first_not_of(' ', word) == equals);
   }
-  const bool ini = begins_with_any(ending, {".ini", ".cfg", ".conf"});
+  const bool ini = begins_with_any(ending, {".ini", ".cfg", ".conf"}) || (!sections.empty() && plain && !pairs);
   if (ending != ".toml" && !ini && (sections.empty() || !pairs)) return std::nullopt;
   if (ini) return Foreign{"an INI file", "slmsim init --ansible reads inventories"};
   if (contains(sections, "[parallelism]")) return Foreign{"TOML, of torchtitan by its [parallelism]"};
@@ -241,8 +242,7 @@ void refuse_foreign_keys(const Node& file) {
     if (entry.key != "name" && entry.key != "description") others.push_back(printable(entry.key).substr(0, 32));
   }
   if (others.size() < 2) return;
-  refuse_foreign(place,
-                 {fmt::format("a file of another program, with keys such as \"{}\" and \"{}\"", others[0], others[1])});
+  refuse_foreign(place, {fmt::format("another program's file, by its \"{}\" and \"{}\"", others[0], others[1])});
 }
 
 Node read_own_yaml(const std::filesystem::path& file, const std::string& expected) {

@@ -186,7 +186,7 @@ std::vector<std::string> errors_in(const std::string& json) {
 // that is 30.2 round trips, 1.2 s.
 TEST(Iperf3, IsRefusedWhereItIsTooShortToLeaveSlowStart) {
   EXPECT_THAT(errors_in(timed(0.32, 0.3)),
-              ElementsAre(HasSubstr("the test took 320 ms, 8 round trips of 40 ms: too short to leave slow start; run "
+              ElementsAre(HasSubstr("320 ms, 8 round trips of 40 ms, are too short to leave slow start; run "
                                     "iperf3 -c HOST -J -t 10")));
   EXPECT_THAT(errors_in(timed(1, 100e3)), ElementsAre(HasSubstr("too short")));
   EXPECT_THAT(errors_in(timed(1.3, 100e3)), IsEmpty());
@@ -194,7 +194,7 @@ TEST(Iperf3, IsRefusedWhereItIsTooShortToLeaveSlowStart) {
   // The omitted seconds passed slow start.
   EXPECT_THAT(errors_in(timed(1, 100e3, ", omit: 1")), IsEmpty());
   EXPECT_THAT(errors_in("{start: {test_start: {protocol: TCP}}, end: {sum_received: {seconds: 0.1, bits_per_second: 1e9}}}"),
-              ElementsAre(HasSubstr("the test took 100 ms: too short")));
+              ElementsAre(HasSubstr("100 ms are too short to leave slow start")));
 }
 
 TEST(Iperf3, IsRefusedWhereItReachedItsOwnLimit) {

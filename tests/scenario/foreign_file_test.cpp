@@ -32,13 +32,14 @@ class ForeignFile : public Folder {
 TEST_F(ForeignFile, GivesOneErrorThatSaysWhatItIs) {
   const ForeignCase kCases[] = {
       {"llama3_8b.toml", "[job]\ndump_folder = \"./outputs\"\n[training]\nsteps = 10\n[parallelism]\ncontext = 1\n",
-       "TOML, of torchtitan by its [parallelism], not a scenario; slmsim reads YAML (slmsim init writes it)"},
+       "TOML, of torchtitan by its [parallelism], not a scenario; slmsim reads YAML"},
       {"titan.txt", "# comment\n[model]\nname = \"llama3\"\n", "TOML, not"},
       {"pretrain.sh",
        "#!/bin/bash\nGPUS=8\ntorchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2\n",
-       "a shell script, of Megatron-LM by its \"--tensor-model-parallel-size\""},
+       "a shell script, of Megatron-LM by its \"pretrain_gpt\""},
       {"job", "#!/bin/bash\n#SBATCH --nodes=2\nsrun hostname\n", "a shell script, of Slurm"},
       {"launch", "export NCCL_DEBUG=INFO\naccelerate launch train.py\n", "a shell script, of Accelerate"},
+      {"hosts", "[lab]\nnode1 gpus=a10\nnode2\n", "an INI file"},
       {"train.py", "import torch\nprint(1)\n", "a Python script"},
       {"script", "# A comment\nimport torch\nfrom torch import nn\n", "a Python script"},
       {"ds.json", "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}}\n",
@@ -56,7 +57,7 @@ TEST_F(ForeignFile, GivesOneErrorThatSaysWhatItIs) {
       {"run.log", " iteration 1/ 9 | elapsed time per iteration (ms): 900.0 |\n",
        "a log of Megatron-LM, not a scenario; slmsim fit reads it"},
       {"other.yaml", "worker:\n  count: 3\nimage: x\nvolumes: [a]\n",
-       "a file of another program, with keys such as \"worker\" and \"image\""},
+       "another program's file, by its \"worker\" and \"image\""},
   };
   for (const auto& one : kCases) expect_one_error(one);
 }
