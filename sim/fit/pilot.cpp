@@ -171,7 +171,7 @@ struct Reader {
         low = (1 - kPadded) * parameters - kBillions;
         high = (1 + kPadded) * (parameters + tied_parameters(operators)) + kBillions;
       } else {
-        expected = setting == LoggedSetting::kBatch ? scenario.training.batch
+        expected = setting == LoggedSetting::kBatch  ? scenario.training.batch
                    : setting == LoggedSetting::kGpus ? gpus
                                                      : sequence;
         low = (1 - kRounded) * expected;
@@ -210,7 +210,8 @@ struct Reader {
         const double tokens = sizes_of(one->cell).second * scenario.training.batch;
         const bool rate = other->measure == Measure::kTokensPerSecond &&
                           std::abs(std::log(other->value * one->value / tokens)) > kApart;
-        const bool job = other->measure == Measure::kJob && other->value < (1 - kApart) * one->value * steps_of(one->cell);
+        const bool job =
+            other->measure == Measure::kJob && other->value < (1 - kApart) * one->value * steps_of(one->cell);
         place = pilots[i].place;
         if (rate)
           error(fmt::format("value: {} tokens/s contradict {} per iteration of {:.9g} tokens ({})", other->value_text(),
@@ -223,8 +224,9 @@ struct Reader {
   }
 
   double steps_of(const Candidate& cell) const {
-    const auto options = std::find_if(scenario.techniques.begin(), scenario.techniques.end(),
-                                      [&](const TechniqueOptions& one) { return one.technique->name == cell.technique; });
+    const auto options =
+        std::find_if(scenario.techniques.begin(), scenario.techniques.end(),
+                     [&](const TechniqueOptions& one) { return one.technique->name == cell.technique; });
     return steps_of_job(scenario.training, *options);
   }
 

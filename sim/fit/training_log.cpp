@@ -67,7 +67,8 @@ constexpr Marker kMarkers[] = {
     {"Alpa", "token/s,", Measure::kRate, kTera, Per::kAll, false},
 };
 
-constexpr const char* kSettingNames[] = {"global batch size", "sequence length", "number of GPUs", "number of parameters"};
+constexpr const char* kSettingNames[] = {"global batch size", "sequence length", "number of GPUs",
+                                         "number of parameters"};
 
 struct SettingMarker {
   LoggedSetting setting;

@@ -124,8 +124,8 @@ class Converter {
     const std::string trips =
         rtt.value > 0 ? fmt::format(", {:.2g} round trips of {},", rounds, to_text(rtt)) : std::string();
     throw InputError(time->place.source ? time->place : rate_place,
-                     fmt::format("{}{} are too short to leave slow start; {} -t {:.0f}", to_text(took), trips,
-                                 kHowTo, std::max(kUsual, std::ceil(2 * needed * rtt.value))));
+                     fmt::format("{}{} are too short to leave slow start; {} -t {:.0f}", to_text(took), trips, kHowTo,
+                                 std::max(kUsual, std::ceil(2 * needed * rtt.value))));
   }
 
   // A rate that the test's own options hold is theirs, not the path's.
@@ -136,15 +136,17 @@ class Converter {
       const double all = number_at(bound, {}) / 8, each = all * streams();
       const auto near = [&](double most) { return most > 0 && std::abs(rate / most - 1) <= kNear; };
       if (near(all) || near(each))
-        throw InputError(bound->place, fmt::format("the test reached its own limit of {} ({}), not the path's; {} without it",
-                                                   to_text(BytesPerSecond{all}), option, kHowTo));
+        throw InputError(bound->place,
+                         fmt::format("the test reached its own limit of {} ({}), not the path's; {} without it",
+                                     to_text(BytesPerSecond{all}), option, kHowTo));
     }
     const Node* window = at(&file_, {"start", "sock_bufsize"});
     const double most = number_at(window, {}), rtt = number_at(least_rtt(), {}) * 1e-6;
     // Linux doubles the value of -w, and keeps some of it for itself.
     if (most > 0 && rate * rtt / streams() >= most / 2)
-      throw InputError(window->place, fmt::format("the test filled its own window of {} (-w), not the path; {} without it",
-                                                  to_text(Bytes{most}), kHowTo));
+      throw InputError(window->place,
+                       fmt::format("the test filled its own window of {} (-w), not the path; {} without it",
+                                   to_text(Bytes{most}), kHowTo));
   }
 
   double streams() const { return static_cast<double>(std::max<std::size_t>(1, senders().size())); }

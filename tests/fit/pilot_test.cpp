@@ -213,31 +213,41 @@ TEST(TrainingLog, StatesItsJob) {
     Values values;
   } kLogs[] = {
       {" iteration 1/ 9 | elapsed time per iteration (ms): 9.0 | global batch size:   768 | actual seqlen:  4096 |\n",
-       LoggedSetting::kBatch, {768}},
+       LoggedSetting::kBatch,
+       {768}},
       {" iteration 1/ 9 | elapsed time per iteration (ms): 9.0 | global batch size:   768 | actual seqlen:  4096 |\n",
-       LoggedSetting::kSequence, {4096}},
+       LoggedSetting::kSequence,
+       {4096}},
       // The batch grows while the run begins; the first step is warm-up.
       {" iteration 1/ 9 | elapsed time per iteration (ms): 9.0 | global batch size: 16 |\n"
        " iteration 2/ 9 | elapsed time per iteration (ms): 9.0 | global batch size: 32 |\n"
        " iteration 3/ 9 | elapsed time per iteration (ms): 9.0 | global batch size: 64 |\n",
-       LoggedSetting::kBatch, {32, 64}},
-      {"  seq_length ...................................... 2048\n  encoder_seq_length .............................. 512\n"
+       LoggedSetting::kBatch,
+       {32, 64}},
+      {"  seq_length ...................................... 2048\n  encoder_seq_length .............................. "
+       "512\n"
        " iteration 1/ 9 | elapsed time per iteration (ms): 9.0 |\n",
-       LoggedSetting::kSequence, {2048}},
+       LoggedSetting::kSequence,
+       {2048}},
       {"using world size: 8, data-parallel size: 4, tensor-model-parallel size: 2\n"
        " iteration 1/ 9 | elapsed time per iteration (ms): 9.0 |\n",
-       LoggedSetting::kGpus, {8}},
+       LoggedSetting::kGpus,
+       {8}},
       {" iteration 1/ 9 | elapsed time per iteration (ms): 14287.5 | samples per second: 53.753 |\n",
-       LoggedSetting::kBatch, {14.2875 * 53.753}},
+       LoggedSetting::kBatch,
+       {14.2875 * 53.753}},
       {"[INFO] [config.py:1003:print]   train_batch_size ............. 32\n"
        "[INFO] [config.py:1003:print]   world_size ................... 2\n SamplesPerSec=8.0\n",
-       LoggedSetting::kBatch, {32}},
+       LoggedSetting::kBatch,
+       {32}},
       {"    \"train_batch_size\": 32,\n SamplesPerSec=8.0\n", LoggedSetting::kBatch, {32}},
       {"Trainer is initialized with local batch size 8, global batch size 64, gradient accumulation steps 1, sequence "
        "length 8192, total steps 1000\n[titan] step: 1 tps: 7,000\n",
-       LoggedSetting::kBatch, {64}},
+       LoggedSetting::kBatch,
+       {64}},
       {"Training starts at step 1, with local batch size 1, global batch size 8, sequence length 8192\n tps: 7\n",
-       LoggedSetting::kSequence, {8192}},
+       LoggedSetting::kSequence,
+       {8192}},
       {"Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]\n tps: 7\n", LoggedSetting::kGpus, {8}},
       {"Model llama3 8B size: 8,030,261,248 total parameters\n tps: 7\n", LoggedSetting::kParameters, {8030261248.0}},
   };
@@ -250,7 +260,8 @@ TEST(TrainingLog, StatesItsJob) {
     EXPECT_THAT(found->values, testing::Pointwise(testing::DoubleEq(), values));
   }
   // DeepSpeed's world_size counts data-parallel ranks.
-  const auto log = read_training_log(written("ranks.log", "[config.py:1]   world_size ....... 2\n SamplesPerSec=8.0\n"), 8, 1);
+  const auto log =
+      read_training_log(written("ranks.log", "[config.py:1]   world_size ....... 2\n SamplesPerSec=8.0\n"), 8, 1);
   EXPECT_THAT(log.settings, testing::IsEmpty());
 }
 
@@ -266,10 +277,11 @@ TEST(Pilots, ALogOfAnotherJobIsAnErrorOfItsRow) {
   const int batch = scenario().training.batch;
   EXPECT_THAT(errors_of_log(fmt::format("{} global batch size: {} | actual seqlen: 1024 |\n", step, batch)),
               testing::IsEmpty());
-  EXPECT_THAT(errors_of_log(step + " global batch size: 768 | actual seqlen: 4096 |\n"),
-              ElementsAre(HasSubstr(fmt::format("own.csv:2:1: error: value: own.log states global batch size 768, sequence "
-                                                "length 4096; the scenario has {}, 1024",
-                                                batch))));
+  EXPECT_THAT(
+      errors_of_log(step + " global batch size: 768 | actual seqlen: 4096 |\n"),
+      ElementsAre(HasSubstr(fmt::format("own.csv:2:1: error: value: own.log states global batch size 768, sequence "
+                                        "length 4096; the scenario has {}, 1024",
+                                        batch))));
   EXPECT_THAT(errors_of_log("using world size: 8, data-parallel size: 8\n" + step + "\n"),
               ElementsAre(HasSubstr("states number of GPUs 8; the scenario has 4")));
   // GPT-2 medium has 354 823 168 parameters, and 406 286 336 if the shared embedding counts twice.
@@ -283,9 +295,10 @@ TEST(Pilots, ALogOfAnotherJobIsAnErrorOfItsRow) {
 TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
   const auto errors = [&](const std::string& first, const std::string& second) {
     return errors_of([&] {
-      read_pilots(written("pairs.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,{}\ngpt2m,Data,gat,{}\n",
-                                                   first, second)),
-                  scenario());
+      read_pilots(
+          written("pairs.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,{}\ngpt2m,Data,gat,{}\n",
+                                           first, second)),
+          scenario());
     });
   };
   const double tokens = 1024.0 * scenario().training.batch, steps = scenario().training.steps();
@@ -293,8 +306,8 @@ TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
   EXPECT_THAT(errors("iteration,2 s", rate), testing::IsEmpty());
   EXPECT_THAT(errors("iteration,2 s", job), testing::IsEmpty());
   EXPECT_THAT(errors("iteration,5 s", rate),
-              ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "), HasSubstr(" tokens/s contradict 5 s"),
-                                         HasSubstr("(line 2)"))));
+              ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "),
+                                         HasSubstr(" tokens/s contradict 5 s"), HasSubstr("(line 2)"))));
   EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
 }
 

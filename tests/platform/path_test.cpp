@@ -193,13 +193,16 @@ TEST(Iperf3, IsRefusedWhereItIsTooShortToLeaveSlowStart) {
   EXPECT_THAT(errors_in(timed(1, 100)), IsEmpty());
   // The omitted seconds passed slow start.
   EXPECT_THAT(errors_in(timed(1, 100e3, ", omit: 1")), IsEmpty());
-  EXPECT_THAT(errors_in("{start: {test_start: {protocol: TCP}}, end: {sum_received: {seconds: 0.1, bits_per_second: 1e9}}}"),
-              ElementsAre(HasSubstr("100 ms are too short to leave slow start")));
+  EXPECT_THAT(
+      errors_in("{start: {test_start: {protocol: TCP}}, end: {sum_received: {seconds: 0.1, bits_per_second: 1e9}}}"),
+      ElementsAre(HasSubstr("100 ms are too short to leave slow start")));
 }
 
 TEST(Iperf3, IsRefusedWhereItReachedItsOwnLimit) {
-  EXPECT_THAT(errors_in(timed(10, 49.5, ", target_bitrate: 50000000")),
-              ElementsAre(HasSubstr("the test reached its own limit of 6.25 MB/s (-b), not the path's; run iperf3 -c HOST -J without it")));
+  EXPECT_THAT(
+      errors_in(timed(10, 49.5, ", target_bitrate: 50000000")),
+      ElementsAre(HasSubstr(
+          "the test reached its own limit of 6.25 MB/s (-b), not the path's; run iperf3 -c HOST -J without it")));
   EXPECT_THAT(errors_in(timed(10, 30, ", target_bitrate: 50000000")), IsEmpty());
   EXPECT_THAT(errors_in(timed(10, 30, ", target_bitrate: 0")), IsEmpty());
   EXPECT_THAT(errors_in(timed(10, 49.5, ", fqrate: 50000000")), ElementsAre(HasSubstr("(--fq-rate)")));

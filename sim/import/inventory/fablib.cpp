@@ -149,12 +149,12 @@ class SliceReader {
         continue;
       }
       const std::string details = component->at("details"), model = component->at("model");
-      const std::string what = !model.empty() ? fmt::format("there is no GPU \"{}\"; {}", printable(model).substr(0, 64),
-                                                            did_you_mean(plain_model(model), gpu_list()))
-                               : details.empty()
-                                   ? "no model is stated"
-                                   : fmt::format("no model is stated, and no GPU is called \"{}\"",
-                                                 printable(details).substr(0, 64));
+      const std::string what =
+          !model.empty() ? fmt::format("there is no GPU \"{}\"; {}", printable(model).substr(0, 64),
+                                       did_you_mean(plain_model(model), gpu_list()))
+          : details.empty()
+              ? "no model is stated"
+              : fmt::format("no model is stated, and no GPU is called \"{}\"", printable(details).substr(0, 64));
       errors.push_back({component->place, fmt::format("component \"{}\" of node \"{}\": {}; give --gpu {}=TYPE:COUNT",
                                                       printable(name), printable(node), what, printable(node))});
     }
@@ -205,7 +205,8 @@ class SliceReader {
   void leave_out_the_rest() {
     std::erase_if(out_.machines, [&](const Machine& machine) {
       const bool keep = stated_.any() && tables_.components.empty();
-      if (keep || !machine.gpus.empty() || stated_.nodes.contains(machine.name) || unnamed_nodes_.contains(machine.name))
+      if (keep || !machine.gpus.empty() || stated_.nodes.contains(machine.name) ||
+          unnamed_nodes_.contains(machine.name))
         return false;
       out_.remarks.push_back(fmt::format("{} has no GPU and is skipped", machine.name));
       return true;

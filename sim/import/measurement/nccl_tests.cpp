@@ -97,8 +97,9 @@ void NcclTestsReader::check_ranks(const TextLine& line) {
   constexpr double kRounded = 0.006, kDigits = 0.006;
   if (std::abs(*busbw - *algbw * factor) <= kRounded * (1 + factor) + kDigits * 2 * *busbw) return;
   ranks_differ = true;
-  error(line.number, fmt::format("busbw / algbw is {:.3g}, but {:.3g} for the {} lines \"# Rank\" above; some are missing",
-                                 *busbw / *algbw, factor, ranks));
+  error(line.number,
+        fmt::format("busbw / algbw is {:.3g}, but {:.3g} for the {} lines \"# Rank\" above; some are missing",
+                    *busbw / *algbw, factor, ranks));
 }
 
 // Before 2.13 the column after the rates is `error`, the largest relative difference, which rounding causes too; a test counts
@@ -129,8 +130,7 @@ void NcclTestsReader::read_row(const TextLine& line) {
   const auto took = read_time(words[time], kMicrosecond, "time", at, errors);
   if (bytes && took) check_rate(line, static_cast<double>(*bytes), *took);
   check_ranks(line);
-  if (is_wrong(words))
-    return rows.leave_out("of wrong results, as the test counted");
+  if (is_wrong(words)) return rows.leave_out("of wrong results, as the test counted");
   const auto known = collective_called(collective);
   if (!known) return rows.leave_out(fmt::format("of {}, which profiles do not hold", collective));
   if (bytes && took)
