@@ -149,8 +149,10 @@ def read_csv(path, needed, what):
         with opened(path) as file:
             reader = csv.DictReader(file)
             rows, names = list(reader), reader.fieldnames or []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fail(path, f"does not read ({error}); {what} is expected")
+    except OSError as error:
+        fail(path, f"does not read ({error.strerror}); {what} is expected")
+    except (UnicodeDecodeError, csv.Error):
+        fail(path, f"not a CSV table in UTF-8; {what} is expected")
     for name in needed:
         if name not in names:
             fail(path, f"no column \"{name}\"; {what} is expected")
@@ -166,8 +168,10 @@ def read_json(path, key, what):
     try:
         with opened(path) as file:
             data = json.load(file)
-    except (OSError, ValueError) as error:
-        fail(path, f"does not read ({error}); {what} is expected")
+    except OSError as error:
+        fail(path, f"does not read ({error.strerror}); {what} is expected")
+    except ValueError:
+        fail(path, f"not JSON; {what} is expected")
     for one in data if isinstance(data, list) else [data]:
         if not isinstance(one, dict) or key not in one:
             fail(path, f"no \"{key}\"; {what} is expected")

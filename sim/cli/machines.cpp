@@ -85,8 +85,10 @@ void add_machine(Inventory& inventory, const std::string& name, std::vector<std:
 }
 
 // --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs; NAME=TYPE:COUNT to one machine.
+// For one machine of an inventory it holds over the file.
 void add_gpus(const InitOptions& options, Inventory& inventory) {
   const bool listed = !inventory.machines.empty();
+  std::set<std::string> replaced;
   for (const auto& word : options.gpus) {
     const bool named = word.find('=') != std::string::npos;
     const Pair pair = named ? pair_of("--gpu", word, "NAME=TYPE:COUNT") : Pair{kHere, word};
@@ -99,6 +101,7 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
         if (machine.gpus.empty()) machine.gpus = gpus;
       }
     } else if (Machine* machine = find(inventory, pair.key)) {
+      if (listed && replaced.insert(pair.key).second) machine->gpus.clear();
       machine->gpus.insert(machine->gpus.end(), gpus.begin(), gpus.end());
     } else if (listed) {
       machine_called(inventory, "--gpu", pair.key);
@@ -106,6 +109,18 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
       add_machine(inventory, pair.key, gpus);
     }
   }
+}
+
+StatedGpus stated_gpus(const InitOptions& options) {
+  StatedGpus out;
+  for (const auto& word : options.gpus) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos)
+      out.others = true;
+    else
+      out.nodes.insert(word.substr(0, equals));
+  }
+  return out;
 }
 
 void add_power_limit(const GpusHere& here, Inventory& inventory) {
@@ -170,7 +185,7 @@ Inventory machines_of(InitOptions& options) {
   if (sources > 1) throw InputError({}, "give one of --fablib, --ansible and --ssh");
   Inventory out;
   GpusHere here;
-  if (!options.fablib.empty()) out = read_fablib(options.fablib, !options.gpus.empty());
+  if (!options.fablib.empty()) out = read_fablib(options.fablib, stated_gpus(options));
   if (!options.ansible.empty()) out = read_ansible(options.ansible);
   if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
   if (sources == 0) {
@@ -214,7 +229,9 @@ void add_links(const InitOptions& options, Inventory& inventory) {
     SiteLink connection{pair.key.substr(0, comma), pair.key.substr(comma + 1), {}, "--link", {}, "--link", ""};
     for (const std::string* end : {&connection.from, &connection.to}) {
       std::vector<std::string> sites;
-      for (const auto& machine : inventory.machines) sites.push_back(machine.site);
+      for (const auto& machine : inventory.machines) {
+        if (std::find(sites.begin(), sites.end(), machine.site) == sites.end()) sites.push_back(machine.site);
+      }
       if (std::find(sites.begin(), sites.end(), *end) == sites.end())
         throw InputError({}, fmt::format("--link: there is no site \"{}\"; {}", printable(*end).substr(0, 64),
                                          did_you_mean(*end, sites)));

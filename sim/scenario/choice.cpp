@@ -23,13 +23,6 @@ std::vector<std::string> parts_of(const std::string& word) {
   return parts;
 }
 
-bool is_group(const Scenario& scenario, const Group& group, const std::string& word) {
-  if (word == "all") return group.devices.size() == scenario.platform.devices.size();
-  auto names = group.names;
-  std::sort(names.begin(), names.end());
-  return names == parts_of(word);
-}
-
 std::string joined(const Group& group) { return fmt::format("{}", fmt::join(group.names, "+")); }
 
 // Keeps the things that the words name; returns the words that name none.
@@ -48,6 +41,13 @@ std::vector<std::string> keep(std::vector<Thing>& things, const std::vector<std:
 }
 
 }  // namespace
+
+bool is_group(const Scenario& scenario, const Group& group, const std::string& word) {
+  if (word == "all") return group.devices.size() == scenario.platform.devices.size();
+  auto names = group.names;
+  std::sort(names.begin(), names.end());
+  return names == parts_of(word);
+}
 
 std::string narrow(Scenario& scenario, const Filter& filter) {
   std::string out;

@@ -105,6 +105,9 @@ void describe_scenario(const Node& sample, Reading& reading);
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 Scenario load_scenario(const ScenarioText& text, const Overrides& overrides = {});
 
+// Whether a word names the group, as --group and tables of runs have it: "all", or its names joined by + in any order.
+bool is_group(const Scenario& scenario, const Group& group, const std::string& word);
+
 // The scenario's model of this name. It exists: names of predictions and runs are the scenario's own.
 inline const Transformer& model_named(const Scenario& scenario, const std::string& name) {
   return *std::find_if(scenario.models.begin(), scenario.models.end(),

@@ -40,7 +40,7 @@ std::vector<Mistake> mistakes() {
       {"platform.links.wan.loss=2", "is out of range; expected a number from 0 to 0.5"},
       {"platform.links.wan.loss=0.1%", "expected a number from 0 to 0.5: 0.001"},
       {"platform.links.wan.los=0.1", "unknown key \"los\" in platform.links.wan; did you mean \"loss\"?"},
-      {"platform.links.wam.rtt=10ms", "there is no \"wam.rtt\" to override; did you mean \"wan\"?"},
+      {"platform.links.wam.rtt=10ms", "there is no link \"wam\" to override; did you mean \"wan\"?"},
       {"platform.link.wan.rtt=10ms", "there is no \"link.wan.rtt\" to override; did you mean \"links\"?"},
       {"platform.vms.gat.gpus=[a31]", "there is no GPU \"a31\"; did you mean \"a30\"?"},
       {"platform.vms.gat.gpus=[a100]", "did you mean \"a100-40\" or \"a100-80\" or \"a100-pcie\" or \"a100-pcie40\"?"},

@@ -135,9 +135,43 @@ const std::vector<KnownGpu>& known_gpus() {
   return kKnown;
 }
 
+// The GPU of this name or, where the name leaves out memory or slot, the only one of the chip. Empty where none is.
+std::string gpu_of_chip(const std::string& name) {
+  if (std::string same = gpu_called(name); !same.empty() || !names_a_gpu(name)) return same;
+  std::string out;
+  for (const auto& gpu : known_gpus()) {
+    if (!is_same_chip(name, gpu.title) || is_other_variant(name, gpu.title)) continue;
+    if (!out.empty()) return "";
+    out = gpu.name;
+  }
+  return out;
+}
+
 }  // namespace
 
+std::vector<std::string> gpus_in_brackets(const std::string& text) {
+  static const std::regex kBrackets("\\[([^\\[\\]]+)\\]"), kRevision(" Rev\\. .*| Lite Hash Rate");
+  std::vector<std::string> out;
+  for (std::sregex_iterator at(text.begin(), text.end(), kBrackets), end; at != end; ++at) {
+    std::istringstream names(std::regex_replace((*at)[1].str(), kRevision, ""));
+    std::string first;
+    for (std::string name; std::getline(names, name, '/');) {
+      // "Quadro RTX 6000/8000": the other name differs in the last word.
+      const bool short_form = !first.empty() && name.find(' ') == std::string::npos;
+      if (short_form) name = first.substr(0, first.rfind(' ') + 1) + name;
+      if (first.empty()) first = name;
+      const std::string gpu = gpu_of_chip(name);
+      if (!gpu.empty() && std::find(out.begin(), out.end(), gpu) == out.end()) out.push_back(gpu);
+    }
+  }
+  return out;
+}
+
 std::string gpu_called(const std::string& text) {
+  if (text.find('[') != std::string::npos) {
+    const auto known = gpus_in_brackets(text);
+    return known.size() == 1 ? known.front() : "";
+  }
   std::string word = text;
   // FABRIC writes "GPU_TeslaT4" for one word "Tesla T4".
   for (const char* prefix : {"GPU_", "GPU-"}) {

@@ -186,7 +186,7 @@ class SetupWriter {
     add("rtt", rtt, kAssumedRtt, known ? known->rtt_source : "");
     add("bandwidth", bandwidth, kAssumedBandwidth, known ? known->bandwidth_source : "");
     add("loss", std::nullopt, kAssumedLoss, "");
-    assume(fmt::format("{}: {}; measured by ping and by {}", name, assumed, kProbe));
+    assume(fmt::format("{}: {}; measure with ping and {}", name, assumed, kProbe));
     return out;
   }
 

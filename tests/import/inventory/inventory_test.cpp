@@ -78,7 +78,7 @@ TEST(Fablib, ReadsATableOfANotebookByItself) {
 }
 
 TEST(Fablib, LeavesGpusToWhoTellsThem) {
-  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, true);
+  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, {.others = true});
   ASSERT_EQ(slice.machines.size(), 3u);
   for (const auto& machine : slice.machines) EXPECT_THAT(machine.gpus, IsEmpty());
   EXPECT_THAT(slice.remarks, IsEmpty());
@@ -106,8 +106,9 @@ TEST(Fablib, TellsWhatIsMissing) {
   const std::string gpu = written(
       "gpu.json",
       "[{\"name\": \"n\", \"site\": \"TACC\"},\n {\"name\": \"n-g\", \"node\": \"n\", \"model\": \"GPU_A31\"}]");
-  EXPECT_THAT(error_of([&] { read_fablib({gpu}); }),
-              HasSubstr("gpu.json:2:2: error: there is no GPU \"GPU_A31\"; did you mean"));
+  EXPECT_THAT(
+      error_of([&] { read_fablib({gpu}); }),
+      HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"GPU_A31\"; did you mean"));
 }
 
 // Table I of arXiv 2602.02632: what ping showed between these sites.
@@ -150,9 +151,19 @@ TEST(GpuNames, AreThoseOfDriversAndTestbedsToo) {
       {"NVIDIA H100 PCIe", "h100-pcie"},
       {"NVIDIA H200", "h200"},
       {"GPU_A40", "a40"},
+      {"NVIDIA Corporation GA100 [A100 PCIe 40GB] (rev a1)", "a100-pcie40"},
+      {"01:00.0 3D controller [0302]: NVIDIA Corporation GV100GL [Tesla V100 SXM2 16GB] [10de:1db1] (rev a1)",
+       "v100-16"},
+      {"NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)", "rtx4090"},
+      {"NVIDIA Corporation TU102 [GeForce RTX 2080 Ti Rev. A]", "rtx2080ti"},
+      {"NVIDIA Corporation AD102GL [L40S]", "l40s"},
+      {"NVIDIA Corporation AD102GL [RTX 6000 Ada Generation]", "rtx6000-ada"},
+      {"NVIDIA Corporation GH100 [H100 PCIe]", "h100-pcie"},
   };
   for (const auto& [called, name] : kNames) EXPECT_EQ(gpu_called(called), name) << called;
-  for (const char* none : {"", "gpu", "NVIDIA", "a11", "tpu-v4"}) EXPECT_EQ(gpu_called(none), "") << none;
+  for (const char* none : {"", "gpu", "NVIDIA", "a11", "tpu-v4", "NVIDIA Corporation GV100GL [Tesla V100 SXM2]",
+                           "Mellanox Technologies MT28908 Family [ConnectX-6]"})
+    EXPECT_EQ(gpu_called(none), "") << none;
   for (const auto& name : gpu_list()) EXPECT_EQ(gpu_called(gpu_title(name)), name);
 }
 
