@@ -40,14 +40,23 @@ Lowered reduce_and_gather(const LowerRequest& request, Collective collective, co
 
 namespace {
 
-// Whether a unit's parameters stay gathered until its backward pass.
-std::vector<bool> staying_units(const ReplicaRun& run) {
-  std::vector<bool> out(run.units());
-  double between = 0;
+// A unit's forward or backward pass.
+struct UnitUse {
+  std::size_t unit = 0;
+  bool is_backward = false;
+  bool gathers = true;  // its parameters are not there yet
+  bool stays = false;   // they stay for the backward pass
+};
+
+std::vector<UnitUse> uses_of(const ReplicaRun& run) {
+  std::vector<UnitUse> out(run.units());
+  double between = 0;  // parameters used between both passes of a unit
   for (std::size_t unit = run.units(); unit-- > 0;) {
-    out[unit] = between < run.scenario().framework.live_parameters;
+    out[unit] = {.unit = unit, .stays = run.goes_back(unit) && between < run.scenario().framework.live_parameters};
     between += 2 * run.held(unit);
   }
+  for (std::size_t unit = run.units(); unit-- > 0 && run.goes_back(unit);)
+    out.push_back({.unit = unit, .is_backward = true, .gathers = !out[unit].stays});
   return out;
 }
 
@@ -100,27 +109,28 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
     return run.copy_buffers(Bytes{copied(run.held(unit) * run.element())}, "gathered parameters", gathered);
   };
   const std::size_t units = run.units();
-  const std::vector<bool> stays = staying_units(run);
-  // While a unit computes, the next one's parameters are gathered, beginning with the unit's start, which is the end of
-  // the one before.
-  Tasks done = run.gpu_done();
-  Tasks gathered = gather(0, run.none());
-  for (std::size_t unit = 0; unit < units; ++unit) {
-    const Tasks ahead = unit + 1 < units ? gather(unit + 1, done) : gathered;
-    if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
-    done = run.forward(unit, together(unit, gathered));
-    gathered = ahead;
-  }
-  const auto gathers_back = [&](std::size_t unit) { return run.goes_back(unit) && !stays[unit]; };
-  if (gathers_back(units - 1)) gathered = gather(units - 1, done);
+  const std::vector<UnitUse> uses = uses_of(run);
+  const double live = run.scenario().framework.live_parameters;
+  std::vector<Tasks> gathered(uses.size(), run.none());
   GradientBucket bucket(run, hooks);
-  for (std::size_t unit = units; unit-- > 0;) {
-    if (!run.goes_back(unit)) break;
-    const Tasks ahead = unit > 0 && gathers_back(unit - 1) ? gather(unit - 1, done) : run.none();
+  Tasks done = run.gpu_done();
+  std::size_t next = 0;
+  double available = 0;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const auto& [unit, is_backward, gathers, stays] = uses[i];
+    // The next one at least, and more while they are few enough; from drives one at a time.
+    for (; next < uses.size(); ++next) {
+      const double more = uses[next].gathers ? run.held(uses[next].unit) : 0;
+      if (next > i + 1 && (hooks.fetch || available + more > live)) break;
+      if (!uses[next].gathers) continue;
+      gathered[next] = gather(uses[next].unit, next == 0 ? run.none() : done);
+      available += more;
+    }
     if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
-    done = run.backward(unit, stays[unit] ? run.none() : together(unit, gathered));
-    gathered = ahead;
-    bucket.add(unit);
+    const Tasks ready = gathers ? together(unit, gathered[i]) : run.none();
+    done = is_backward ? run.backward(unit, ready) : run.forward(unit, ready);
+    if (!stays) available -= run.held(unit);
+    if (is_backward) bucket.add(unit);
   }
   return bucket.reduce();
 }
