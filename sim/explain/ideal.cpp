@@ -244,7 +244,7 @@ void IdealRuns::list_insides() {
   for (const auto& vm : scenario_.platform.vms) {
     for (const auto& link : vm.type.inside.links) kinds.insert(link.interconnect);
     drives = drives || !vm.type.inside.volumes.empty();
-    memories = memories || !vm.type.inside.of_kind(PartKind::kMemory).empty();
+    memories = memories || has_host_memory(vm.type);
   }
   for (const std::string& kind : kinds) {
     add_rate({.name = kind,

@@ -8,6 +8,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/import/inventory/inventory.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {
@@ -105,8 +106,7 @@ class SliceReader {
     if (model.starts_with("GPU_")) {
       const std::string gpu = gpu_called(model);
       if (gpu.empty())
-        throw InputError(component.place, fmt::format("there is no GPU \"{}\"; {}", printable(model).substr(0, 64),
-                                                      did_you_mean(model.substr(4), gpu_list())));
+        throw InputError(component.place, no_such_gpu(model.substr(4), gpu_list()));
       machine->gpus.push_back(gpu);
     }
     for (const auto& nic : kNics) {
