@@ -127,9 +127,11 @@ std::string likely_units(std::string_view unit, Dimension dimension) {
   constexpr std::size_t kMostOffered = 2;
   const bool of_data = dimension == Dimension::kData || dimension == Dimension::kDataRate;
   const Counts counts = of_data ? counts_of(unit) : Counts::kUnclear;
-  std::string wanted = folded(unit);
-  // "Gbps" is G, b and ps; "GBps" means GB/s.
-  if (counts == Counts::kBytes && wanted.ends_with("ps")) wanted.erase(wanted.size() - 2, 1);
+  // "Gbps" is G, b and ps; "GBps" means GB/s, and "GBPS" may.
+  const std::string as_written = folded(unit);
+  std::string per_second = as_written;
+  if (per_second.ends_with("ps")) per_second.erase(per_second.size() - 2, 1);
+  const std::string& wanted = counts == Counts::kBytes ? per_second : as_written;
   std::vector<Unit> same, begin, begin_in_any_case;
   const auto add = [](std::vector<Unit>& list, const Unit& known) {
     const bool is_there = std::any_of(list.begin(), list.end(), [&](const Unit& u) { return u.factor == known.factor; });
@@ -139,7 +141,7 @@ std::string likely_units(std::string_view unit, Dimension dimension) {
     const bool bits = of_data && known.name.find('B') == std::string_view::npos;
     if (of_data && counts != Counts::kUnclear && bits != (counts == Counts::kBits)) continue;
     const std::string name = folded(known.name);
-    if (name == wanted || (counts == Counts::kUnclear && name + "ps" == wanted + "s")) add(same, known);
+    if (name == wanted || (counts == Counts::kUnclear && name == per_second)) add(same, known);
     if (known.name.starts_with(unit)) add(begin, known);
     if (name.starts_with(wanted)) add(begin_in_any_case, known);
   }

@@ -148,7 +148,7 @@ std::size_t mistakes_in(std::string_view word, std::string_view candidate) {
     a = runs_of(bare(word));
     b = runs_of(bare(candidate));
   }
-  if (a.size() != b.size()) return kOther;
+  if (a.size() != b.size() || a.empty()) return kOther;
   std::size_t count = 0, letters = 0;
   for (std::size_t i = 0; i < a.size() && count < kOther; ++i) {
     count += mistakes(a[i], b[i]);
@@ -159,13 +159,13 @@ std::size_t mistakes_in(std::string_view word, std::string_view candidate) {
 }
 
 // Whether a name goes on after a part of it: at a separator, or after four letters of a word by three more (arch,
-// architecture). A number that goes on is another number.
+// architecture). A number that goes on, or has a suffix, is another number.
 bool goes_on(std::string_view name, std::size_t end, std::size_t length) {
   constexpr std::size_t kBeginning = 4, kMore = 3;
   if (end == name.size()) return true;
   const auto before = static_cast<unsigned char>(name[end - 1]), after = static_cast<unsigned char>(name[end]);
   if (!std::isalnum(before) || !std::isalnum(after)) return true;
-  if (is_digit(before) || is_digit(after)) return is_digit(before) != is_digit(after);
+  if (is_digit(before) || is_digit(after)) return !is_digit(before);
   std::size_t letters = 0;
   while (letters < length && std::isalpha(static_cast<unsigned char>(name[end - 1 - letters]))) ++letters;
   std::size_t more = 0;

@@ -101,7 +101,7 @@ std::vector<WrongUse> wrong_uses() {
       set("models=[gpt2m", "--set models=[gpt2m:1", "not valid YAML"),
       set("models=[a, *b]", "--set models=[a, *b]:1:5", "not valid YAML: the referenced anchor is not defined"),
       set("platform.vms.gat.gpus.0=h1000", "--set platform.vms.gat.gpus.0=h1000:1:1",
-          "there is no GPU \"h1000\"; did you mean \"h100\"?"),
+          "there is no GPU \"h1000\"; list them by slmsim list gpus"),
   };
 }
 
