@@ -1,12 +1,15 @@
 // The DeepSpeed study: its published facts, and what must hold of its techniques by hand calculation.
 #include "tests/validation/deepspeed_facts.h"
 
+#include <fstream>
+
 #include <gmock/gmock.h>
 
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/max_model.h"
 #include "sim/predict/predict.h"
 #include "tests/named.h"
+#include "tests/own_file.h"
 
 namespace slmsim::deepspeed_facts_test {
 namespace {
@@ -41,6 +44,19 @@ TEST(DeepSpeedStudy, LargestModelsAreWithinEightPercentOnTheMean) {
 TEST(DeepSpeedStudy, LinkAveragesAreWithinFourteenPercent) {
   EXPECT_EQ(validation().links.cells, 5);
   EXPECT_LE(validation().links.worst, 0.14);
+}
+
+// The study writes NVME, the platform's drives NVMe.
+TEST(DeepSpeedStudy, LinksAreFoundWhateverTheCaseOfTheirNames) {
+  const auto file = own_file(".csv");
+  std::ofstream(file) << "config,nodes,model_size_B,metric,value,unit\n"
+                         "ZeRO-3 (2xNVMe opt),1,1.4,bw_PCIe-NVME_avg,5,GB/s\n"
+                         "ZeRO-3 (2xNVMe opt),1,1.4,bw_PCIe-NVMe_avg,5,GB/s\n";
+  const auto found = validate_deepspeed(kRoot, file).facts;
+  ASSERT_EQ(found.size(), 2u);
+  ASSERT_TRUE(found[0].predicted && found[1].predicted);
+  EXPECT_GT(*found[0].predicted, 0);
+  EXPECT_EQ(*found[0].predicted, *found[1].predicted);
 }
 
 Scenario sized(const std::string& name, double billions, const Overrides& overrides = {}) {
