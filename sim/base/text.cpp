@@ -85,7 +85,7 @@ bool is_swap(const std::string& a, const std::string& b) {
 
 constexpr std::string_view kVowels = "aeiouy";
 
-// Whether one letter is typed for another: by its key's neighbour, or, in words of five and more, a vowel for a vowel.
+// Whether one letter is typed for another: by its key's neighbour, or, in words of five and more, one that sounds alike.
 // Words of one or two letters are no words but marks: h100 and g100 differ.
 bool is_slip(char a, char b, std::size_t length) {
   constexpr std::size_t kWord = 3, kLong = 5;
@@ -94,17 +94,23 @@ bool is_slip(char a, char b, std::size_t length) {
     const std::size_t at = row.find(a), other = row.find(b);
     if (at != std::string_view::npos && other != std::string_view::npos && difference(at, other) == 1) return true;
   }
-  return length >= kLong && kVowels.find(a) != std::string_view::npos && kVowels.find(b) != std::string_view::npos;
+  if (length < kLong) return false;
+  for (const std::string_view alike : {kVowels, std::string_view("ck"), std::string_view("dt"), std::string_view("fv")}) {
+    if (alike.find(a) != std::string_view::npos && alike.find(b) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 // Whether two words are the same that differ by one letter, at `at` of the longer one. Words of less than six letters
-// that begin or end differently are others (neo, neox), but for a doubled letter, a plural and a vowel left out.
+// that begin or end differently are others (neo, neox), but for a doubled letter, a plural and an end left out (cubi).
 bool is_extra(const std::string& longer, std::size_t at, bool left_out) {
   constexpr std::size_t kLong = 6;
   const char extra = longer[at];
   const bool doubled = (at > 0 && longer[at - 1] == extra) || (at + 1 < longer.size() && longer[at + 1] == extra);
   if (doubled || longer.size() >= kLong) return true;
-  if (at + 1 == longer.size()) return extra == 's' || (left_out && kVowels.find(extra) != std::string_view::npos);
+  const bool short_word = longer.size() + 1 < kLong;
+  if (at + 1 == longer.size())
+    return extra == 's' || (left_out && (!short_word || kVowels.find(extra) != std::string_view::npos));
   return at > 0;
 }
 

@@ -31,9 +31,11 @@ constexpr Pair kMisspelt[] = {
     {"layer", "layers"},                // plural
     {"batches", "batch"},               // plural
     {"bach", "batch"},                  // inside a word of five
-    {"nois", "noise"},                  // an e left out
+    {"nois", "noise"},                  // the end left out
+    {"cubi", "cubic"},
     {"wam", "wan"},                     // the key beside
-    {"seperate", "separate"},           // vowels mixed up in a long word
+    {"seperate", "separate"},           // letters that sound alike, in a long word
+    {"fabrik-vm", "fabric-vm"},
     {"precison", "precision"},          // left out
     {"bandwith", "bandwidth"},          // left out
     {"usable_memroy", "usable_memory"},  // swapped, in one of two words

@@ -232,7 +232,7 @@ std::vector<WrongFile> tables() {
   const std::string head = "model,technique,group,what,value\n";
   return {{head + "gpt2m,Data,gat+amst,iteration,58.1\n",
            ":2:1: error: value: \"58.1\" has no unit; expected a time such as"},
-          {head + "gpt2,Data,gat,iteration,58.1 s\n", "model: the scenario has no \"gpt2\"; did you mean \"gpt2m\""},
+          {head + "gpt2,Data,gat,iteration,58.1 s\n", "model: the scenario has no \"gpt2\"; known are: gpt2m"},
           {head + "gpt2m,data,gat,iteration,58.1 s\n", "did you mean \"Data\"?"},
           {head + "gpt2m,Data,utah,iteration,58.1 s\n",
            "group: the scenario has no \"utah\"; known are: gat+amst, gat, amst"},

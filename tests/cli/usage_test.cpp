@@ -57,7 +57,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"run", kScenario, "--format"}, "--format"),
       usage({"run", kScenario, "--technique", "data"}, "\"data\" is unknown; did you mean \"Data\"?"),
       usage({"run", kScenario, "--technique", "ZeRO-3"},
-            "gat-amst has no technique \"ZeRO-3\"; did you mean \"ZeRO2\"? it has Data, ZeRO2, Shard, Pipeshard"),
+            "gat-amst has no technique \"ZeRO-3\"; it has Data, ZeRO2, Shard, Pipeshard; add it under techniques"),
       usage({"explain", kScenario, "-t", "ZeRO-3"}, "it has Data, ZeRO2, Shard, Pipeshard"),
       usage({"max-model", kScenario, "-t", "DDP"}, "gat-amst has no technique \"DDP\""),
       usage({"run", kScenario, "--model", "gpt2x"}, "gat-amst has no model \"gpt2x\"; did you mean"),
