@@ -134,7 +134,8 @@ std::string likely_units(std::string_view unit, Dimension dimension) {
   const std::string& wanted = counts == Counts::kBytes ? per_second : as_written;
   std::vector<Unit> same, begin, begin_in_any_case;
   const auto add = [](std::vector<Unit>& list, const Unit& known) {
-    const bool is_there = std::any_of(list.begin(), list.end(), [&](const Unit& u) { return u.factor == known.factor; });
+    const bool is_there =
+        std::any_of(list.begin(), list.end(), [&](const Unit& u) { return u.factor == known.factor; });
     if (!is_there) list.push_back(known);
   };
   for (const auto& known : units_of(dimension)) {

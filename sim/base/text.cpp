@@ -95,7 +95,8 @@ bool is_slip(char a, char b, std::size_t length) {
     if (at != std::string_view::npos && other != std::string_view::npos && difference(at, other) == 1) return true;
   }
   if (length < kLong) return false;
-  for (const std::string_view alike : {kVowels, std::string_view("ck"), std::string_view("dt"), std::string_view("fv")}) {
+  for (const std::string_view alike :
+       {kVowels, std::string_view("ck"), std::string_view("dt"), std::string_view("fv")}) {
     if (alike.find(a) != std::string_view::npos && alike.find(b) != std::string_view::npos) return true;
   }
   return false;
@@ -202,7 +203,8 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
     const std::string name = lower_case(candidate);
     const std::size_t at = name.find(wanted);
     if (at == std::string::npos || !goes_on(name, at + wanted.size(), wanted.size())) continue;
-    if (at > 0 && std::isalnum(static_cast<unsigned char>(name[at - 1])) && is_digit(name[at - 1]) == is_digit(name[at]))
+    if (at > 0 && std::isalnum(static_cast<unsigned char>(name[at - 1])) &&
+        is_digit(name[at - 1]) == is_digit(name[at]))
       continue;  // within a word: "opt" in "adopt"
     (at == 0 ? begin : contain).push_back(candidate);
   }

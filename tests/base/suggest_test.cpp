@@ -18,30 +18,30 @@ struct Pair {
 
 // One mistake: a letter left out, doubled or too many, neighbours swapped, the key beside, a plural, a separator.
 constexpr Pair kMisspelt[] = {
-    {"Dat", "Data"},                    // a vowel left out at the end
-    {"Dadta", "Data"},                  // one letter too many inside
-    {"Daat", "Data"},                   // neighbours swapped
-    {"Pipeshrad", "Pipeshard"},         // the same in a longer word
-    {"Pipshard", "Pipeshard"},          // a letter left out
-    {"wst", "west"},                    // inside a short word
-    {"eats", "east"},                   // swapped
-    {"los", "loss"},                    // one of two equal letters left out
-    {"Treee", "Tree"},                  // one too many of them
-    {"ncll", "nccl"},                   // the wrong one doubled
-    {"layer", "layers"},                // plural
-    {"batches", "batch"},               // plural
-    {"bach", "batch"},                  // inside a word of five
-    {"nois", "noise"},                  // the end left out
+    {"Dat", "Data"},             // a vowel left out at the end
+    {"Dadta", "Data"},           // one letter too many inside
+    {"Daat", "Data"},            // neighbours swapped
+    {"Pipeshrad", "Pipeshard"},  // the same in a longer word
+    {"Pipshard", "Pipeshard"},   // a letter left out
+    {"wst", "west"},             // inside a short word
+    {"eats", "east"},            // swapped
+    {"los", "loss"},             // one of two equal letters left out
+    {"Treee", "Tree"},           // one too many of them
+    {"ncll", "nccl"},            // the wrong one doubled
+    {"layer", "layers"},         // plural
+    {"batches", "batch"},        // plural
+    {"bach", "batch"},           // inside a word of five
+    {"nois", "noise"},           // the end left out
     {"cubi", "cubic"},
-    {"wam", "wan"},                     // the key beside
-    {"seperate", "separate"},           // letters that sound alike, in a long word
+    {"wam", "wan"},            // the key beside
+    {"seperate", "separate"},  // letters that sound alike, in a long word
     {"fabrik-vm", "fabric-vm"},
-    {"precison", "precision"},          // left out
-    {"bandwith", "bandwidth"},          // left out
+    {"precison", "precision"},           // left out
+    {"bandwith", "bandwidth"},           // left out
     {"usable_memroy", "usable_memory"},  // swapped, in one of two words
     {"tied_embeding", "tied_embedding"},
     {"NCCL_MAX_CHANNELS", "NCCL_MAX_NCHANNELS"},
-    {"fp61", "fp16"},           // digits swapped
+    {"fp61", "fp16"},            // digits swapped
     {"fabric_vm", "fabric-vm"},  // another separator
     {"fabricvm", "fabric-vm"},   // none
     {"gtp2", "gpt2"},

@@ -10,9 +10,9 @@
 namespace slmsim {
 namespace {
 
-const char* yes(bool value) { return value ? "true" : "false"; }
+const char* yaml_flag(bool value) { return value ? "true" : "false"; }
 
-const char* type_of(Precision precision) {
+const char* mixed_precision(Precision precision) {
   return precision == Precision::kFp16 ? "fp16" : precision == Precision::kBf16 ? "bf16" : "\"no\"";
 }
 
@@ -24,7 +24,7 @@ std::string fsdp_text(const FsdpPlan& how, Recompute recompute) {
       "  fsdp_forward_prefetch: {}\n  fsdp_offload_params: {}\n  fsdp_activation_checkpointing: {}\n"
       "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_use_orig_params: true\n",
       kStrategies[static_cast<std::size_t>(how.strategy)], kPrefetches[static_cast<std::size_t>(how.backward)],
-      yes(how.forward_prefetch), yes(how.offload), yes(recompute == Recompute::kFull));
+      yaml_flag(how.forward_prefetch), yaml_flag(how.offload), yaml_flag(recompute == Recompute::kFull));
 }
 
 // For each VM its line.
@@ -32,8 +32,7 @@ std::string launch_text(const std::vector<VmGpus>& vms) {
   std::string text = "#!/bin/sh\n# TRAIN.py is your training script; run one line on each VM. HOST is the first one.\n";
   for (std::size_t i = 0; i < vms.size(); ++i) {
     const std::string machine =
-        vms.size() == 1 ? ""
-                        : fmt::format(" --machine_rank {} --main_process_ip HOST --main_process_port 29500", i);
+        vms.size() == 1 ? "" : fmt::format(" --machine_rank {} --main_process_ip HOST --main_process_port 29500", i);
     text += fmt::format("# {}:\nCUDA_VISIBLE_DEVICES={} accelerate launch --config_file accelerate.yaml{} TRAIN.py\n",
                         vms[i].name, fmt::join(vms[i].gpus, ","), machine);
   }
@@ -62,19 +61,19 @@ Export export_accelerate(const ExportRequest& request) {
   if (!out.cannot.empty()) return out;
 
   const auto gpus = setup.group.devices.size();
-  std::string text = fmt::format("compute_environment: LOCAL_MACHINE\ndistributed_type: {}\n",
-                                 by_deepspeed ? "DEEPSPEED"
-                                 : fsdp       ? "FSDP"
-                                 : gpus > 1   ? "MULTI_GPU"
-                                              : "\"NO\"");
+  std::string text =
+      fmt::format("compute_environment: LOCAL_MACHINE\ndistributed_type: {}\n", by_deepspeed ? "DEEPSPEED"
+                                                                                : fsdp       ? "FSDP"
+                                                                                : gpus > 1   ? "MULTI_GPU"
+                                                                                             : "\"NO\"");
   text += fmt::format("num_machines: {}\nnum_processes: {}\n", vms.size(), gpus);
   if (vms.size() > 1) text += "rdzv_backend: static\nsame_network: false\n";
   if (by_deepspeed) {
     text += fmt::format("deepspeed_config:\n  deepspeed_config_file: deepspeed.json\n  zero3_init_flag: {}\n",
-                        yes(std::holds_alternative<ReplicaPlan>(plan.by) && plan.replicas().stage == 3));
+                        yaml_flag(std::holds_alternative<ReplicaPlan>(plan.by) && plan.replicas().stage == 3));
     if (vms.size() > 1) text += "  deepspeed_multinode_launcher: standard\n";
   } else {
-    text += fmt::format("mixed_precision: {}\n", type_of(training.precision));
+    text += fmt::format("mixed_precision: {}\n", mixed_precision(training.precision));
     if (plan.micro_batches > 1)
       out.notes.push_back(fmt::format("Accelerator(gradient_accumulation_steps={})", plan.micro_batches));
   }
@@ -86,8 +85,8 @@ Export export_accelerate(const ExportRequest& request) {
           "it reduces gradients in mixed_precision; the plan's precision is set by "
           "FullyShardedDataParallelPlugin(mixed_precision_policy=...), as in torch.py");
   } else if (torch) {
-    out.notes.push_back(fmt::format("Accelerator(kwargs_handlers=[DistributedDataParallelKwargs({})])",
-                                    torch->arguments));
+    out.notes.push_back(
+        fmt::format("Accelerator(kwargs_handlers=[DistributedDataParallelKwargs({})])", torch->arguments));
   }
   out.files = {{"accelerate.yaml", text}, {"accelerate.sh", launch_text(vms)}};
   return out;

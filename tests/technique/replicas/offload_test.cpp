@@ -41,7 +41,8 @@ TEST(Offload, TakesTheTimeOfTheSlot) {
 }
 
 TEST(Offload, FillsTheHostsMemory) {
-  for (const char* technique : {"{ZeRO-1-CPU: {}}", "{ZeRO-2-CPU: {}}", "{ZeRO-3-CPU: {}}", "{FSDP: {cpu_offload: yes}}"}) {
+  for (const char* technique :
+       {"{ZeRO-1-CPU: {}}", "{ZeRO-2-CPU: {}}", "{ZeRO-3-CPU: {}}", "{FSDP: {cpu_offload: yes}}"}) {
     SCOPED_TRACE(technique);
     const World world(1e9);
     const Plan plan = world.plan(technique);
