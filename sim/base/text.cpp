@@ -85,7 +85,7 @@ bool is_swap(const std::string& a, const std::string& b) {
 
 constexpr std::string_view kVowels = "aeiouy";
 
-// Whether one letter is typed for another: by its key's neighbour, or, in words of five and more, one that sounds alike.
+// Whether one letter is typed for another: by its key's neighbour, or, in words of five and more, one like it in sound.
 // Words of one or two letters are no words but marks: h100 and g100 differ.
 bool is_slip(char a, char b, std::size_t length) {
   constexpr std::size_t kWord = 3, kLong = 5;
@@ -117,7 +117,7 @@ bool is_extra(const std::string& longer, std::size_t at, bool left_out) {
 
 constexpr std::size_t kOther = kLongestWord;  // more mistakes than any word may have
 
-// Mistakes that lead from a run of letters or digits as typed to a known one (insert, drop, slip, swap neighbours); kOther where
+// Mistakes that lead from a run as typed to a known one (insert, drop, slip, swap neighbours); kOther where
 // they are different words. Digits may only be swapped.
 std::size_t mistakes(const std::string& a, const std::string& b) {
   if (a == b) return 0;
