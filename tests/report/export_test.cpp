@@ -73,8 +73,8 @@ TEST(Export, NamesTheTypeOfGradientsOnlyWhereItIsNotTheTrainings) {
 // runtime/engine.py asserts it for optimizers that are not in ZERO_SUPPORTED_OPTIMIZERS.
 TEST(Export, AllowsZeroAnOptimizerThatDeepSpeedHasNotTested) {
   const auto allowed = [](const std::string& optimizer) {
-    const Example e({"groups=[[utah, gpn]]", "techniques={ZeRO-2: {micro_batches: 2}}",
-                     "training.optimizer=" + optimizer});
+    const Example e(
+        {"groups=[[utah, gpn]]", "techniques={ZeRO-2: {micro_batches: 2}}", "training.optimizer=" + optimizer});
     return nlohmann::json::parse(file_of(export_deepspeed(e.request()), "deepspeed.json"))
         .contains("zero_allow_untested_optimizer");
   };
@@ -104,9 +104,9 @@ TEST(Export, GivesPlansToAccelerate) {
   // Its DeepSpeed plugin takes the precision from DeepSpeed's file.
   EXPECT_THAT(zero, Not(HasSubstr("mixed_precision")));
   EXPECT_THAT(exported("{Pipeshard: {}}").cannot, Contains(HasSubstr("PipelineModule")));
-  EXPECT_THAT(export_accelerate(Example({"groups=[[utah, gpn/0]]", "techniques={DDP: {micro_batches: 1}}"}).request())
-                  .cannot,
-              Contains(HasSubstr("different numbers of GPUs")));
+  EXPECT_THAT(
+      export_accelerate(Example({"groups=[[utah, gpn/0]]", "techniques={Data: {micro_batches: 1}}"}).request()).cannot,
+      Contains(HasSubstr("different numbers of GPUs")));
 }
 
 TEST(Export, TellsWhatDeepSpeedCannot) {
