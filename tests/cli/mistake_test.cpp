@@ -57,7 +57,7 @@ std::vector<Mistake> mistakes() {
       {"platform.vms.gat.gpus.0.peak.fp16=165", "has no unit; expected a rate such as \"65 TFLOP/s\""},
       {"platform.vms.gat.gpus.0.peak.fp16=165TFLOPS", "did you mean \"165 TFLOP/s\"?"},
       {"platform.vms.gat.gpus.0.peak.fp17=165TFLOP/s",
-       "unknown key \"fp17\" in platform.vms.gat.gpus.0.peak; known are: fp16, bf16, tf32, fp32"},
+       "unknown key \"fp17\" in platform.vms.gat.gpus.0.peak; known are: bf16, fp16, fp32, tf32"},
       {"platform.vms.gat.type.tcp.congestion=reno", "did you mean \"net.ipv4.tcp_congestion_control\"?"},
       {"models=GPT2M", "there is no model \"GPT2M\"; did you mean \"gpt2m\"?"},
       {"models=[gpt2m,gpt2m]", "two models are named \"gpt2m\"; names must differ"},
