@@ -87,6 +87,11 @@ Network::Network(const Platform& platform) : platform_(platform), wan_routes_(pl
     });
     types_.push_back(same == firsts.end() ? firsts.emplace_back(static_cast<int>(vm)) : *same);
   }
+  for (const Vm& vm : platform.vms) {
+    const bool known = vm.type.inside.empty() && vm.type.host_memory.value > 0;
+    host_memory_.push_back(known ? static_cast<int>(links_.size()) : -1);
+    if (known) links_.push_back({fmt::format("memory:{}", vm.name), vm.type.host_memory_rate});
+  }
 }
 
 void Network::add_pair(Link there, Link back) {

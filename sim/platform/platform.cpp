@@ -143,6 +143,12 @@ class PlatformReader {
     vm.type.nic = fields.quantity<BytesPerSecond>(
         {"nic", "The rate of its network card, in each direction; overrides its type's.", "its type's"}, kNetRange,
         vm.type.nic);
+    const FileKey memory =
+        FileKey{"host_memory", "Memory of its host; overrides its type's.", "its type's"}.matters_to(Use::kHostMemory);
+    if (fields.has(memory.name)) vm.type.host_memory = fields.quantity<Bytes>(memory, kHostMemoryRange);
+    if (fields.has(memory.name) && !vm.type.inside.empty())
+      fields.error(memory.name, fmt::format("{} has no effect: its type states the inside, with its memories",
+                                            fields.path_of(memory.name)));
     const FileKey price =
         FileKey{"price_per_hour", "Price per hour with all its GPUs; overrides its type's.", "its type's"}
             .matters_to(Use::kPrice);
@@ -362,6 +368,15 @@ std::vector<int> vm_kinds(const Platform& platform) {
     const auto first = gpus.begin() + x.first_device, second = gpus.begin() + y.first_device;
     return x.type == y.type && x.device_count == y.device_count && std::equal(first, first + x.device_count, second);
   });
+}
+
+bool has_host_memory(const VmType& type) {
+  return type.host_memory.value > 0 || !type.inside.of_kind(PartKind::kMemory).empty();
+}
+
+std::string unknown_host_memory(const Vm& vm) {
+  return fmt::format("the host memory of {} is not known: state vms.{}.host_memory, such as 64 GiB", vm.name,
+                     vm.entry.empty() ? vm.name : vm.entry);
 }
 
 const Volume* volume_of(const Platform& platform, int device) {

@@ -54,7 +54,8 @@ std::string extent_text(const Training& training) {
     case Extent::kEpochs:
       break;
   }
-  return fmt::format("{} epochs of {:.0f} sequences", training.epochs, training.blocks_per_epoch);
+  return fmt::format("{} epoch{} of {:.0f} sequences", training.epochs, training.epochs == 1 ? "" : "s",
+                     training.blocks_per_epoch);
 }
 
 std::string basis_text(const TimeBasis& basis) {

@@ -69,9 +69,16 @@ std::string narrow(Scenario& scenario, const Filter& filter) {
   tell(keep(scenario.groups, filter.groups,
             [&](const auto& group, const auto& word) { return is_group(scenario, group, word); }),
        "group", groups);
-  tell(keep(scenario.techniques, filter.techniques,
-            [](const auto& t, const auto& word) { return t.technique->name == word; }),
-       "technique", techniques);
+  const auto missing = keep(scenario.techniques, filter.techniques,
+                            [](const auto& t, const auto& word) { return t.technique->name == word; });
+  tell(missing, "technique", techniques);
+  const auto& known = technique_names();
+  if (!missing.empty() && std::all_of(missing.begin(), missing.end(), [&](const std::string& word) {
+        return std::find(known.begin(), known.end(), word) != known.end();
+      })) {
+    techniques.insert(techniques.end(), missing.begin(), missing.end());
+    out += fmt::format("; add it under techniques, or by --set 'techniques=[{}]'", fmt::join(techniques, ", "));
+  }
   return out;
 }
 

@@ -153,8 +153,11 @@ class Linker {
     if (&kind == &kModelFile && fs::is_directory(file, ignored)) file /= "config.json";  // a Hugging Face folder
     try {
       if (node.scalar.empty() || file.empty()) {
-        errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
-                                                   did_you_mean(node.scalar, known_names(roots_, kind)))});
+        const auto known = known_names(roots_, kind);
+        errors_.push_back({node.place, &kind == &kGpuFile
+                                           ? no_such_gpu(node.scalar, known)
+                                           : fmt::format("there is no {} \"{}\"; {}", kind.what,
+                                                         node.scalar.substr(0, 64), did_you_mean(node.scalar, known))});
         return;
       }
       auto found = files_.find(file.string());

@@ -112,7 +112,7 @@ inline std::vector<BadCase> bad_platform_cases() {
         {"5:43", "vms.two.gpus is empty; list at least one"},
         {"6:8", "vms.six has no \"type\"; it is required"},
         {"6:15", "vms.six.site: there is no site \"gta\"; did you mean \"gat\"?"},
-        {"6:33", "unknown key \"cores\" in vms.six; known are: count, gpus, nic, power_limit, price_per_hour, "},
+        {"6:33", "unknown key \"cores\" in vms.six; known are: count, gpus, host_memory, nic, power_limit, price_per_hour, "},
         {"7:8", "vms.ten is a list; " + kExpectsMap},
         {"8:1", "unknown key \"colour\"; known are: description, links, name, profiles, sites, vms"}},
        ""},

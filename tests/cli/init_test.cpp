@@ -92,7 +92,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
   const TemporaryFolder folder;
   const std::string out = folder.file("mine");
   const std::pair<std::vector<std::string>, std::string> kWrong[] = {
-      {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; did you mean"},
+      {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; list them by slmsim list gpus"},
       {{"--gpu", "a10:x"}, "\"x\" is not a number of GPUs"},
       {{"--gpu", "a10", "--model", "gpt9"}, "there is no model \"gpt9\""},
       {{"--gpu", "a10", "--technique", "Zero2"}, "did you mean \"ZeRO2\""},

@@ -190,6 +190,18 @@ TEST(Plan, SaysSoWhereNothingFits) {
   EXPECT_THAT(done.out, HasSubstr("nothing fits"));
 }
 
+TEST(Plan, TellsWhyNothingRuns) {
+  // 20 epochs of 570 sequences in batches of 8 are 1425 steps.
+  const RunOutcome done =
+      slmsim_run({"plan", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=[[gat]]", "--set",
+                  "techniques={OneBitAdam: {warm_up: 1000000}}", "--technique", "OneBitAdam"});
+  EXPECT_EQ(done.status, 1) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(" cannot run, 0 do not fit, 0 simulated"));
+  EXPECT_THAT(done.out, HasSubstr(" cannot run: the job's 1425 steps end within the warm-up of 1000000"));
+  EXPECT_THAT(done.out, HasSubstr("\n  nothing runs\n"));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("fits")));
+}
+
 TEST(Plan, IsNeverWorseThanRunWhateverTheEffort) {
   const std::vector<std::vector<std::string>> scenarios = {
       {"scenarios/xe8545-2.yaml", "--set", "techniques=[DDP]", "--set", "models.0.layers=8", "--set",

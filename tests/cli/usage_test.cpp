@@ -57,7 +57,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"run", kScenario, "--format"}, "--format"),
       usage({"run", kScenario, "--technique", "data"}, "\"data\" is unknown; did you mean \"Data\"?"),
       usage({"run", kScenario, "--technique", "ZeRO-3"},
-            "gat-amst has no technique \"ZeRO-3\"; did you mean \"ZeRO2\"? it has Data, ZeRO2, Shard, Pipeshard"),
+            "gat-amst has no technique \"ZeRO-3\"; it has Data, ZeRO2, Shard, Pipeshard; add it under techniques"),
       usage({"explain", kScenario, "-t", "ZeRO-3"}, "it has Data, ZeRO2, Shard, Pipeshard"),
       usage({"max-model", kScenario, "-t", "DDP"}, "gat-amst has no technique \"DDP\""),
       usage({"run", kScenario, "--model", "gpt2x"}, "gat-amst has no model \"gpt2x\"; did you mean"),
@@ -101,7 +101,7 @@ std::vector<WrongUse> wrong_uses() {
       set("models=[gpt2m", "--set models=[gpt2m:1", "not valid YAML"),
       set("models=[a, *b]", "--set models=[a, *b]:1:5", "not valid YAML: the referenced anchor is not defined"),
       set("platform.vms.gat.gpus.0=h1000", "--set platform.vms.gat.gpus.0=h1000:1:1",
-          "there is no GPU \"h1000\"; did you mean \"h100\"?"),
+          "there is no GPU \"h1000\"; list them by slmsim list gpus"),
   };
 }
 

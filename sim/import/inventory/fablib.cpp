@@ -9,6 +9,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/import/inventory/inventory.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {
@@ -150,8 +151,7 @@ class SliceReader {
       }
       const std::string details = component->at("details"), model = component->at("model");
       const std::string what =
-          !model.empty() ? fmt::format("there is no GPU \"{}\"; {}", printable(model).substr(0, 64),
-                                       did_you_mean(plain_model(model), gpu_list()))
+          !model.empty() ? no_such_gpu(plain_model(model), gpu_list())
           : details.empty()
               ? "no model is stated"
               : fmt::format("no model is stated, and no GPU is called \"{}\"", printable(details).substr(0, 64));

@@ -65,9 +65,9 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
       const std::string meant = with_count(item);
       throw InputError(
           place,
-          fmt::format("there is no GPU \"{}\"; {} (slmsim list gpus), or write a file of platforms/gpus",
-                      printable(word).substr(0, 64),
-                      meant.empty() ? did_you_mean(word, gpu_list()) : fmt::format("did you mean \"{}\"?", meant)));
+          meant.empty() ? no_such_gpu(word, gpu_list())
+                        : fmt::format("there is no GPU \"{}\"; did you mean \"{}\"?", printable(word).substr(0, 64),
+                                      meant));
     }
     out.insert(out.end(), static_cast<std::size_t>(count), name);
   }

@@ -108,7 +108,7 @@ TEST(Fablib, TellsWhatIsMissing) {
       "[{\"name\": \"n\", \"site\": \"TACC\"},\n {\"name\": \"n-g\", \"node\": \"n\", \"model\": \"GPU_A31\"}]");
   EXPECT_THAT(
       error_of([&] { read_fablib({gpu}); }),
-      HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"GPU_A31\"; did you mean"));
+      HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"A31\"; list them by slmsim list gpus"));
 }
 
 // Table I of arXiv 2602.02632: what ping showed between these sites.
@@ -171,7 +171,7 @@ TEST(Inventory, ReadsCountsOfGpus) {
   EXPECT_THAT(read_gpus("a10:2", {}), ElementsAre("a10", "a10"));
   EXPECT_THAT(read_gpus("t4,a30:2", {}), ElementsAre("t4", "a30", "a30"));
   EXPECT_THAT(error_of([] { read_gpus("a10:two", {}); }), HasSubstr("\"two\" is not a number of GPUs"));
-  EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }), HasSubstr("there is no GPU \"a11\"; did you mean"));
+  EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }), HasSubstr("there is no GPU \"a11\"; list them by slmsim list gpus"));
 }
 
 void expect_the_hosts(const Inventory& inventory) {
@@ -238,7 +238,7 @@ TEST(Ansible, TellsPlaceAndCause) {
       {"[lab\nnode1\n", ":1:2: error: \"[lab\" is no"},
       {"[lab:hosts]\n", ":1:1: error: [lab:hosts] is unknown; known are vars and children"},
       {"\nnode1 gpus a10\n", ":2:7: error: \"gpus\" is not a variable; the form is KEY=VALUE"},
-      {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; did you mean"},
+      {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; list them by slmsim list gpus"},
       {"node1 gpus=a10 nic=8\n", ":1:16: error: nic: \"8\" has no unit"},
       {"node[1:x] gpus=a10\n", ":1:1: error: \"node[1:x]\" is not a range of hosts; the form is node[01:08]"},
       {"node[1:99999999] gpus=a10\n", ":1:1: error: \"node[1:99999999]\" is not a range of hosts"},

@@ -175,7 +175,7 @@ TEST(Fsdp, RefusesWhatHasNoEffectOrIsNotThere) {
   const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
   EXPECT_THAT(why("{FSDP: {strategy: hybrid_shard}}"), HasSubstr("the same number of GPUs"));
   EXPECT_THAT(why("{FSDP: {strategy: shard_grad_op, forward_prefetch: yes}}"), HasSubstr("leave forward_prefetch out"));
-  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("no memory to offload to"));
+  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("the host memory of a is not known: state vms.a.host_memory"));
   EXPECT_EQ(why("{FSDP: {micro_batches: 2}}"), "");
 }
 
