@@ -137,12 +137,16 @@ def draw(options):
         axes.set_yscale("log")
         style.plain_numbers(axes.yaxis, [p[index] for points in shown.values() for p in points])
         axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+        axes.autoscale_view()
+        ends = [(*(points[-1][i] for i in (0, index)), names[key], "#777777" if key == level else style.technique_look(key[0])[1])
+                for key, points in shown.items()]
+        labelled = style.labels_at_ends(axes, ends)
     style.plain_numbers(panels[1].xaxis, times)
     panels[0].set_ylabel("time of the job (min)")
     panels[1].set_ylabel("TFLOP/s per GPU")
     panels[1].set_xlabel("round-trip time (ms)")
     style.heading(figure, [rows[0].get("scenario", ""), model, *sweep_table.shown(options.where)])
-    handles, labels = panels[0].get_legend_handles_labels()
+    handles, labels = ([], []) if labelled else panels[0].get_legend_handles_labels()
     if options.measured:
         handles.append(style.handle(marker="o", color="#2f6498", markeredgecolor="black", linestyle=""))
         labels.append(f"measured{', ' + options.slice if options.slice else ''}")

@@ -80,7 +80,7 @@ TimeAxis axis_of(const ModelReport& report, const std::vector<Equals>& rows) {
 }
 
 std::string times_text(double ratio) {
-  return ratio < 9.95 ? fmt::format("{:.2g}\u00d7", ratio) : fmt::format("{:.0f}\u00d7", ratio);
+  return ratio < 9.995 ? fmt::format("{:.2f}\u00d7", ratio) : fmt::format("{:.0f}\u00d7", ratio);
 }
 
 Bar bar_of(const ModelReport& report, const Equals& row, const TimeAxis& axis) {

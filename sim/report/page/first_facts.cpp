@@ -60,10 +60,10 @@ const JobOutcome* outcome_of(const ModelReport& report, const Prediction& pick) 
 
 Tile time_tile(const ModelReport& report, const Prediction& pick, const Sureness& sure, const std::string& missing) {
   Tile tile{"Time of the best choice", duration(pick.job), missing};
-  if (sure.job) tile.note = fmt::format("{:.0f} % between {}", 100 * sure.level, between_text(*sure.job));
+  if (sure.job) tile.note = fmt::format("{:.0f} % interval: {}", 100 * sure.level, between_text(*sure.job));
   if (const JobOutcome* job = outcome_of(report, pick)) {
     tile.value = job_duration(job->length.median);
-    tile.note = fmt::format("with failures, 80 % between {} and {}; {} without", job_duration(job->length.low),
+    tile.note = fmt::format("80 % interval: {} to {}; {} without failures", job_duration(job->length.low),
                             job_duration(job->length.high), duration(pick.job));
   }
   return tile;
@@ -72,7 +72,7 @@ Tile time_tile(const ModelReport& report, const Prediction& pick, const Sureness
 Tile memory_tile(const Prediction& p, const Sureness& sure) {
   const DeviceMemory* memory = tightest(p);
   if (!memory) return {"Memory", "not known", p.reason};
-  Tile tile{"Memory of the fullest GPU",
+  Tile tile{"Memory, fullest GPU",
             fmt::format("{:.1f} of {:.1f} GiB", memory->total().value / kGibi, memory->limit.value / kGibi), "",
             memory->total() / memory->limit};
   tile.note = memory->fits() ? "fits" : "does not fit";
@@ -114,7 +114,7 @@ std::string suggestion_html(const Suggestion& one) {
 }
 
 std::string assumption_html(const KeyAssumption& one) {
-  std::string out = fmt::format("{}: the time is between {}", escaped(one.value), escaped(between_text(one.job)));
+  std::string out = fmt::format("{}: then the job takes {}", escaped(one.value), escaped(between_text(one.job)));
   return out +
          (one.measure.empty() ? "; state yours" : fmt::format("; measure with <code>{}</code>", escaped(one.measure)));
 }

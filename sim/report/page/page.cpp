@@ -14,9 +14,9 @@ namespace {
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1a1a1a; --faint: #5c5c5c; --line: #d5d5d5; --soft: #f3f6f9;
   --a: #0072b2; --b: #fbe3b0; --c: #cc79a7; --d: #ffffff; --e: #8fd3bd; --f: #cccccc; --dash: #1a1a1a; --light: #bfe0f5;
-  --hot: #e69f00; --accent: #0b4f8a; }
+  --hot: #e69f00; --accent: #0b4f8a; --quiet: #c6d4e1; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181c; --ink: #ececec; --faint: #a5adb5; --line: #3a4148;
-  --soft: #1d242b; --f: #8a8a8a; --accent: #8cc4f5; } }
+  --soft: #1d242b; --f: #8a8a8a; --accent: #8cc4f5; --quiet: #4d5c69; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 16px; max-width: 60rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; overflow-wrap: anywhere; }
@@ -41,7 +41,7 @@ rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .p0 { fill: var(--a); } .p1 { fill: url(#h1); } .p2 { fill: var(--c); } .p3 { fill: url(#h2); } .p4 { fill: url(#h3); } .p5 { fill: var(--f); }
 .k0 { fill: var(--light); } .k1 { fill: var(--a); } .k2 { fill: #1a1a1a; } .k3 { fill: var(--paper); } .k4 { fill: var(--f); }
 .k5 { fill: url(#h1); } .k6 { fill: var(--hot); } .k7 { fill: url(#h5); } .k8 { fill: url(#h2); } .k9 { fill: var(--faint); } .sparse { opacity: .45; }
-.best { fill: var(--accent); } .other { fill: var(--light); } .room { fill: var(--paper); } .full { fill: url(#h1); } .gap { fill: var(--paper); } .edge { fill: none; stroke: var(--ink); stroke-width: 1; }
+.best { fill: var(--accent); } .other { fill: var(--quiet); } .room { fill: var(--paper); } .full { fill: url(#h1); } .gap { fill: var(--paper); } .edge { fill: none; stroke: var(--ink); stroke-width: 1; }
 .mark { stroke: var(--ink); stroke-width: 3; } .whisker { stroke: var(--ink); stroke-width: 1.5; } .rim { stroke: var(--paper); stroke-width: 4; } .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .change { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 2 4; vector-effect: non-scaling-stroke; }
 .line { fill: none; stroke-width: 2.2; vector-effect: non-scaling-stroke; stroke: var(--ink); } .thin { stroke-width: 1.4; }
@@ -83,11 +83,11 @@ std::string model_html(const ModelReport& report, std::size_t index, const std::
   std::string out = fmt::format("<section class=\"model\">\n<h2 id=\"{}\">{}</h2>\n", anchor(index, "verdict"),
                                 escaped(verdict_text(report)));
   out += tiles_section(report, "slmsim report --intervals computes it") +
-         fmt::format("<p class=\"note\">{} Compared: {}.</p>\n", escaped(workload_text(report)),
-                     escaped(compared_text(report.result.scenario))) +
-         facts_section(report) +
          fmt::format("<div id=\"{}\">\n<h3>Time of the job</h3>\n{}</div>\n", anchor(index, "comparison"),
-                     comparison_section(report));
+                     comparison_section(report)) +
+         facts_section(report) +
+         fmt::format("<p class=\"note\">{} Compared: {}.</p>\n", escaped(workload_text(report)),
+                     escaped(compared_text(report.result.scenario)));
   for (const Section& one : {Section{"figures", "All figures, and how the pick is made", figures_section(report)},
                              Section{"memory", "Memory", memory_section(report)},
                              Section{"iteration", "Time of an iteration", breakdown_section(report)},
