@@ -148,7 +148,11 @@ std::string tiles_section(const ModelReport& report, const std::string& missing)
 }
 
 std::string facts_section(const ModelReport& report) {
-  std::string out = fact("As good", escaped(near_text(report))) + fact("GPUs", escaped(alternative_text(report)));
+  const Prediction* misfit = report.pick() ? nullptr : nearest_misfit(report);
+  std::string out =
+      misfit ? fact("Nearest", escaped(fmt::format("{}: {}", place_of(report.platform(), *misfit), misfit->reason)))
+             : "";
+  out += fact("As good", escaped(near_text(report))) + fact("GPUs", escaped(alternative_text(report)));
   if (const auto& verdict = report.verdict) {
     if (verdict->faster) out += fact("Faster", suggestion_html(*verdict->faster));
     if (verdict->would_fit) out += fact("Would fit", suggestion_html(*verdict->would_fit));

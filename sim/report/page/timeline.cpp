@@ -39,7 +39,6 @@ struct TimeScale {
   bool is_cut() const { return resume > leave; }
   double length() const { return end - (resume - leave); }
   double gap() const { return is_cut() ? kGap : 0; }
-  bool hides(double time) const { return time > leave && time < resume; }
   // Share of the width; all of what is left out lies at its beginning.
   double at(double time) const {
     const double before = std::min(time, leave), after = std::max(0.0, time - resume);
@@ -59,8 +58,8 @@ struct TimelineRow {
 
   void add(TaskClass what, double start, double finish, const TimeScale& scale) {
     if (what != TaskClass::kLaunch && what != TaskClass::kFramework) busy += (finish - start) / scale.end;
-    if (scale.hides(start)) start = scale.resume;
-    if (scale.hides(finish)) finish = scale.leave;
+    if (start >= scale.leave && start < scale.resume) start = scale.resume;
+    if (finish > scale.leave && finish <= scale.resume) finish = scale.leave;
     if (finish < start) return;
     if (scale.is_cut() && start < scale.leave && finish > scale.resume) {
       draw(what, start, scale.leave, scale);

@@ -55,14 +55,6 @@ const char* more_words(Objective objective, bool more) {
   return "";
 }
 
-std::string nothing_text(const ModelReport& report) {
-  std::string out =
-      fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
-  const Prediction* nearest = nearest_misfit(report);
-  if (nearest) out += fmt::format(" Nearest is {}: {}.", place_of(report.platform(), *nearest), nearest->reason);
-  return out;
-}
-
 // Effect of more or fewer GPUs.
 std::string more_or_fewer_text(const ModelReport& report, const Prediction& pick) {
   const int most = most_gpus(report);
@@ -137,7 +129,8 @@ std::string sureness_text(const ModelReport& report) {
 
 std::string verdict_text(const ModelReport& report) {
   const Prediction* pick = report.pick();
-  if (!pick) return nothing_text(report);
+  if (!pick)
+    return fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
   return fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
                      group_sentence(report.platform(), pick->group), pick->gpus < most_gpus(report) ? " alone" : "",
                      duration(pick->job));
