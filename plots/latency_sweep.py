@@ -154,6 +154,8 @@ def draw(options):
         labels.append("measured, other GPUs")
     style.legend_below(figure, handles, labels, columns=3)
     changes = [f"At {x:.3g} ms the fastest changes from {names[a]} to {names[b]}." for x, a, b in marks]
+    if changes:
+        changes.append("Near ties go to fewer GPU-hours, so the pick of slmsim report changes elsewhere.")
     style.note_below(figure, (changes or ["The same choice is the fastest at every round-trip time."]) + notes + others)
     return figure
 

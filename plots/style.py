@@ -377,7 +377,8 @@ def labels_at_ends(axes, labels, width=0.3 * FULL):
     """(x, y, text, colour) of each line's end: its text right of the axes, joined to it by a thin line. False where they do
     not fit. Afterwards the axes' limits must not change."""
     texts = [wrapped(text, width) for _, _, text, _ in labels]
-    height = 72 * axes.figure.get_figheight() * axes.get_position().height
+    axes.figure.draw_without_rendering()  # lays out
+    height = 0.9 * 72 * axes.figure.get_figheight() * axes.get_position().height  # labels of axes that follow take some
     sizes = [1.35 * SIZE * (1 + text.count("\n")) / height for text in texts]
     if not labels or sum(sizes) > 1.05:
         return False
@@ -443,7 +444,7 @@ def texts_on(figure):
     found = []
     for text in figure.findobj(matplotlib.text.Text):
         if text.get_visible() and text.get_text().strip() and text not in hidden:
-            box = text.get_window_extent(renderer)
+            box = matplotlib.text.Text.get_window_extent(text, renderer)  # an annotation's own has its line too
             if box.width > 0:
                 found.append((text.get_text(), box))
     return found

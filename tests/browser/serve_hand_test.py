@@ -65,7 +65,7 @@ class Hands(serve_case.Page):
         self.decided()
         self.settle()
         self.find("body").send_keys("")
-        self.driver.execute_script("document.getElementById('delete').focus()")
+        self.driver.execute_script("document.getElementById('add-vm').focus()")
         order = []
         for _ in range(40):
             ActionChains(self.driver).send_keys(Keys.TAB).perform()
