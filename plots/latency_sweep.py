@@ -120,7 +120,7 @@ def draw(options):
     shown = dict(moving) if level is None else {**moving, level: curves[level]}
     groups = list(dict.fromkeys(group for _, group in shown))
     texts = style.group_texts(groups)
-    names = {key: f"{key[0]} on {texts[key[1]]}" for key in shown}
+    names = {key: key[0] if len(groups) == 1 else f"{key[0]} on {texts[key[1]]}" for key in shown}
     figure, panels = style.subplots(2, 1, figsize=(style.WIDTH, 6.2), sharex=True)
     marks = crossings(shown)
     times = sorted({p[0] for points in shown.values() for p in points})
@@ -145,7 +145,8 @@ def draw(options):
     panels[0].set_ylabel("time of the job (min)")
     panels[1].set_ylabel("TFLOP/s per GPU")
     panels[1].set_xlabel("round-trip time (ms)")
-    style.heading(figure, [rows[0].get("scenario", ""), model, *sweep_table.shown(options.where)])
+    on = style.group_text(groups[0], 60) if len(groups) == 1 else ""
+    style.heading(figure, [rows[0].get("scenario", ""), model, on, *sweep_table.shown(options.where)])
     handles, labels = ([], []) if labelled else panels[0].get_legend_handles_labels()
     if options.measured:
         handles.append(style.handle(marker="o", color="#2f6498", markeredgecolor="black", linestyle=""))

@@ -395,7 +395,8 @@ def labels_at_ends(axes, labels, width=0.3 * FULL):
         high = places[i] - sizes[i] / 2
     for i, (x, y, _, colour) in enumerate(labels):
         axes.annotate(texts[i], (x, y), (1.03, places[i]), textcoords="axes fraction", va="center", ha="left",
-                      arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 1})
+                      arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 1,
+                                  "relpos": (0, 0.5)})
     return True
 
 

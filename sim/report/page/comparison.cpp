@@ -27,7 +27,7 @@ const CandidateUncertainty* cell_of(const ModelReport& report, const Prediction&
   return uncertainty ? &uncertainty->cells[&p - report.result.predictions.data()] : nullptr;
 }
 
-// Choices that differ by their group alone: the same technique on as many GPUs takes the same time.
+// Choices that differ by their group alone: one technique, an equal number of GPUs and the same time.
 using Equals = std::vector<const Prediction*>;
 
 bool are_equal(const Prediction& a, const Prediction& b) {
