@@ -347,7 +347,7 @@ class BarScale:
     def __init__(self, values, reach, shortest=None):
         """`reach`: how far each bar goes with its interval."""
         limit = FAR * (min(values) if shortest is None else shortest)
-        near = [min(limit, end) for value, end in zip(values, reach) if value <= limit]
+        near = [max(value, min(limit, end)) for value, end in zip(values, reach) if value <= limit]
         self.end = max(near or [limit])
         self.broken = any(value > limit for value in values)
         self.beyond = 1.12 * self.end  # where a broken bar ends

@@ -185,10 +185,19 @@ std::string html_folded(const std::string& title, const std::string& anchor, con
 
 std::string html_chart(const LogChart& chart) {
   const LogAxis x = axis_of(chart.curves, &Curve::x), y = axis_of(chart.curves, &Curve::y);
+  constexpr double kApart = 0.11;     // two lines of text, of the chart's height
+  constexpr std::size_t kShort = 11;  // letters that a phone has room for beside the chart
+  const bool fit = static_cast<double>(chart.curves.size()) * kApart <= 1;
+  const bool brief = std::all_of(chart.curves.begin(), chart.curves.end(),
+                                 [](const Curve& curve) { return curve.text.size() <= kShort; });
   std::string out = fmt::format(
-      "<p class=\"axis\">{}</p>\n<div class=\"chart\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
+      "<p class=\"axis\">{}</p>\n<div class=\"chart{}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
       "role=\"img\" aria-label=\"{}\">",
-      escaped(chart.y_label), escaped(chart.title));
+      escaped(chart.y_label),
+      !fit    ? " bare"
+      : brief ? ""
+              : " long",
+      escaped(chart.title));
   for (const double tick : ticks_of(x))
     out += fmt::format("<line x1=\"{0:.3f}\" x2=\"{0:.3f}\" y1=\"0\" y2=\"100\" class=\"grid\"/>", 100 * x(tick));
   for (const double tick : ticks_of(y))
@@ -207,15 +216,19 @@ std::string html_chart(const LogChart& chart) {
     out += fmt::format("<span class=\"xtick\" style=\"left:{:.3f}%\">{:g}</span>", 100 * x(tick), tick);
   for (const double tick : ticks_of(y))
     out += fmt::format("<span class=\"ytick\" style=\"top:{:.3f}%\">{:g}</span>", 100 - 100 * y(tick), tick);
-  constexpr double kApart = 0.065;  // a line of text, of the chart's height
-  std::vector<double> ends;
-  for (const auto& curve : chart.curves) ends.push_back(1 - y(curve.y.back()));
-  const std::vector<double> places = spread_apart(ends, kApart);
-  for (std::size_t i = 0; i < places.size(); ++i)
-    out += fmt::format("<span class=\"at-end\" style=\"top:{:.3f}%\">{} {}</span>", 100 * places[i],
-                       sample(chart.curves[i].look, 18), escaped(chart.curves[i].text));
+  if (fit) {
+    std::vector<double> ends;
+    for (const auto& curve : chart.curves) ends.push_back(1 - y(curve.y.back()));
+    const std::vector<double> places = spread_apart(ends, kApart);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      out += fmt::format("<span class=\"at-end\" style=\"top:{:.3f}%\">{}<span>{}</span></span>", 100 * places[i],
+                         sample(chart.curves[i].look, 18), escaped(chart.curves[i].text));
+  }
   out += fmt::format("</div>\n<p class=\"axis below\">{}</p>\n", escaped(chart.x_label));
-  return out;
+  if (fit && brief) return out;
+  std::vector<LegendEntry> entries;
+  for (const auto& curve : chart.curves) entries.push_back({curve.look, curve.text});
+  return out + (fit ? "<div class=\"on-phone\">" + html_legend(entries) + "</div>\n" : html_legend(entries));
 }
 
 }  // namespace slmsim

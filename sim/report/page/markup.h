@@ -60,7 +60,7 @@ std::string html_legend(const std::vector<LegendEntry>& entries);
 // A section that opens on request. `anchor`: id of its content, so that a link to it opens it; may be empty.
 std::string html_folded(const std::string& title, const std::string& anchor, const std::string& body);
 
-// Curves over two logarithmic axes, each with its text beside its right end.
+// Curves over two logarithmic axes, each with its text beside its right end; where they are too many, in a legend.
 struct Curve {
   std::string look, text;
   std::vector<double> x, y;

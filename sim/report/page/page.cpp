@@ -22,7 +22,7 @@ body { margin: 0 auto; padding: 16px; max-width: 60rem; background: var(--paper)
   font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1rem; font-weight: 600; margin: 0; } h2 { font-size: 1.35rem; line-height: 1.3; margin: .6em 0 .5em; } h3 { font-size: 1rem; margin: 1.2em 0 .3em; }
 header p { margin: 0; } a { color: var(--accent); } h2, .folded > div { scroll-margin-top: 8px; }
-.model { margin: 0 0 2em; }
+section.model { margin: 0 0 2em; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: 8px; margin: .6em 0; }
 .tile { background: var(--soft); border-top: 4px solid var(--accent); padding: 8px 12px 10px; display: flex; flex-direction: column; gap: 2px; min-width: 0; }
 .tile .name { font-size: .8rem; color: var(--faint); } .tile .value { font-size: 1.35rem; line-height: 1.25; font-weight: 700; } .tile .note { font-size: .8rem; line-height: 1.35; }
@@ -35,7 +35,7 @@ code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em
 .scale { grid-column: 2; position: relative; height: 1.2em; font-size: .8rem; line-height: 1.2; color: var(--faint); } .ticks .text { font-size: .8rem; color: var(--faint); }
 .scale span { position: absolute; transform: translateX(-50%); white-space: nowrap; } .scale .begin { transform: none; } .scale .end { transform: translateX(-100%); }
 @media (max-width: 640px) { .tiles { grid-template-columns: 1fr 1fr; } .tile { padding: 6px 10px 8px; } .tile .value { font-size: 1.15rem; } .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin: 0 0 .5em; }
-  .chart { margin-right: 6.8em; } .at-end { width: 6.4em; } .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
+  .chart { margin-right: 8em; } .chart .at-end { width: 7.5em; font-size: .72rem; } .chart.long { margin-right: 8px; } .chart.long .at-end { display: none; } .on-phone { display: block; } .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
   .bar .text { grid-column: 2; grid-row: 1; } .bar svg { grid-column: 1 / 3; grid-row: 2; } .bar .scale { grid-column: 1 / 3; grid-row: 1; } .ticks .text { grid-column: 1 / 3; grid-row: 2; text-align: center; } }
 rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .p0 { fill: var(--a); } .p1 { fill: url(#h1); } .p2 { fill: var(--c); } .p3 { fill: url(#h2); } .p4 { fill: url(#h3); } .p5 { fill: var(--f); }
@@ -48,8 +48,8 @@ rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .level { stroke: var(--faint); stroke-width: 4; }
 .chart { position: relative; height: 300px; margin: 0 11.5em 0 3.5rem; font-size: .8rem; border-left: 1px solid var(--ink); border-bottom: 1px solid var(--ink); }
 .chart svg { width: 100%; height: 100%; display: block; } .xtick, .ytick { position: absolute; font-size: .8rem; line-height: 1; color: var(--faint); }
-.at-end { position: absolute; left: 100%; margin-left: 6px; width: 11em; transform: translateY(-50%); line-height: 1.2; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.chart .at-end svg { display: inline; width: 18px; height: 12px; } .xtick { top: 100%; transform: translate(-50%, 6px); } .ytick { right: 100%; transform: translate(-6px, -50%); white-space: nowrap; }
+.at-end { position: absolute; left: 100%; margin-left: 6px; width: 11em; transform: translateY(-50%); line-height: 1.15; display: flex; gap: 4px; align-items: center; }
+.chart.bare { margin-right: 8px; } .on-phone { display: none; } .chart .at-end svg { flex: none; width: 18px; height: 12px; } .xtick { top: 100%; transform: translate(-50%, 6px); white-space: nowrap; } .ytick { right: 100%; transform: translate(-6px, -50%); white-space: nowrap; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 18px; padding: 0; margin: .5em 0; font-size: .875rem; }
 .wide { overflow-x: auto; margin: .6em 0; scrollbar-width: thin; /* a shade at the right as long as there is more */
   background: linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 / 60px 100% no-repeat local, linear-gradient(to left, var(--line), transparent) 100% 0 / 24px 100% no-repeat scroll; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
