@@ -35,7 +35,7 @@ code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em
 .scale { grid-column: 2; position: relative; height: 1.2em; font-size: .8rem; line-height: 1.2; color: var(--faint); } .ticks .text { font-size: .8rem; color: var(--faint); }
 .scale span { position: absolute; transform: translateX(-50%); white-space: nowrap; } .scale .begin { transform: none; } .scale .end { transform: translateX(-100%); }
 @media (max-width: 640px) { .tiles { grid-template-columns: 1fr 1fr; } .tile { padding: 6px 10px 8px; } .tile .value { font-size: 1.15rem; } .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin: 0 0 .5em; }
-  .chart { margin-right: 8em; } .chart .at-end { width: 7.5em; font-size: .72rem; } .chart.long { margin-right: 8px; } .chart.long .at-end { display: none; } .on-phone { display: block; } .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
+  .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
   .bar .text { grid-column: 2; grid-row: 1; } .bar svg { grid-column: 1 / 3; grid-row: 2; } .bar .scale { grid-column: 1 / 3; grid-row: 1; } .ticks .text { grid-column: 1 / 3; grid-row: 2; text-align: center; } }
 rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .p0 { fill: var(--a); } .p1 { fill: url(#h1); } .p2 { fill: var(--c); } .p3 { fill: url(#h2); } .p4 { fill: url(#h3); } .p5 { fill: var(--f); }
@@ -49,7 +49,10 @@ rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .chart { position: relative; height: 300px; margin: 0 11.5em 0 3.5rem; font-size: .8rem; border-left: 1px solid var(--ink); border-bottom: 1px solid var(--ink); }
 .chart svg { width: 100%; height: 100%; display: block; } .xtick, .ytick { position: absolute; font-size: .8rem; line-height: 1; color: var(--faint); }
 .at-end { position: absolute; left: 100%; margin-left: 6px; width: 11em; transform: translateY(-50%); line-height: 1.15; display: flex; gap: 4px; align-items: center; }
-.chart.bare { margin-right: 8px; } .on-phone { display: none; } .chart .at-end svg { flex: none; width: 18px; height: 12px; } .xtick { top: 100%; transform: translate(-50%, 6px); white-space: nowrap; } .ytick { right: 100%; transform: translate(-6px, -50%); white-space: nowrap; }
+.chart.bare { margin-right: 8px; } .on-phone { display: none; }
+.chart.long { margin-right: 17em; } .chart.long .at-end { width: 16.5em; }
+@media (max-width: 640px) { .chart { margin-right: 8em; } .chart .at-end { width: 7.5em; font-size: .72rem; } .chart.long { margin-right: 8px; } .chart.long .at-end { display: none; } .on-phone { display: block; } }
+.chart .at-end svg { flex: none; width: 18px; height: 12px; } .xtick { top: 100%; transform: translate(-50%, 6px); white-space: nowrap; } .ytick { right: 100%; transform: translate(-6px, -50%); white-space: nowrap; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 18px; padding: 0; margin: .5em 0; font-size: .875rem; }
 .wide { overflow-x: auto; margin: .6em 0; scrollbar-width: thin; /* a shade at the right as long as there is more */
   background: linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 / 60px 100% no-repeat local, linear-gradient(to left, var(--line), transparent) 100% 0 / 24px 100% no-repeat scroll; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
