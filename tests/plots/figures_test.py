@@ -37,7 +37,7 @@ FIGURES = [
     ("latency_sweep", "sweep.csv", ["--measured", "measured.csv", "--slice", "GAT-AMST"],
      ["round-trip time (ms)", "time of the job (min)", "TFLOP/s per GPU", "Data on gat+amst", "measured, GAT-AMST",
       "ms the fastest changes from Pipeshard on gat+amst to Data on gat."]),
-    ("latency_sweep", "two.csv", ONE_BATCH, ["gat-amst, gpt2m, training.batch=8"]),
+    ("latency_sweep", "two.csv", ONE_BATCH, ["gat-amst, gpt2m, gat+amst, training.batch=8"]),
     ("latency_sweep", "zip.csv", [], ["round-trip time (ms)"]),
     ("latency_sweep", "long.csv", [], ["machine"]),
     ("sweep", "size.csv", [], ["models.0.layers", "time of the job (min)", "ZeRO-3-CPU", "out of memory"]),
