@@ -133,6 +133,7 @@ class App {
     }
     if (design === this.design && design.stamp !== before) {
       this.drawCanvas();
+      this.buttons();
       if (typed || !$('selection').parentNode.contains(document.activeElement)) this.panel.draw();
     }
     this.results.draw();
