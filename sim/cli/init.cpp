@@ -71,7 +71,7 @@ void refuse_to_overwrite(const std::vector<Result>& files) {
 }
 
 // Before anything is asked or measured: an existing folder, or one that can be created.
-void check_folder(const std::string& folder) {
+void check_target(const std::string& folder) {
   std::error_code failed;
   fs::path existing = fs::absolute(folder, failed).lexically_normal();
   // "mine/" has no name of its own.
@@ -186,7 +186,7 @@ std::vector<ChosenModel> complete(SetupRequest& request, const InitOptions& opti
 int init(InitOptions& options) {
   if (options.peers.empty() && options.token_given)
     throw InputError({}, "--token is for measuring the path to --peer NAME=ADDRESS");
-  check_folder(options.folder);
+  check_target(options.folder);
   Inventory inventory = machines_of(options);
   for (const auto& word : options.sites) {
     const Pair pair = pair_of("--site", word, "NAME=SITE");
