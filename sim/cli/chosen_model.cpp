@@ -101,10 +101,9 @@ ChosenModel choose_model(const std::string& word, const fs::path& folder, std::i
   Reading first;
   const Transformer longest = read_transformer(out.node, "model", name, first);
   out.sequence = sequence > 0 ? sequence : longest.sequence;
-  if (sequence == 0 && (!states_length || most < kUsualSequence) && longest.sequence > most) {
-    out.sequence = most;
-    out.sequence_chosen = true;
-  }
+  const std::int64_t usual = states_length ? longest.sequence : kUsualSequence;
+  const std::int64_t limit = most > 0 ? most : usual;
+  if (sequence == 0) out.sequence = std::min(out.sequence, limit);
   if (out.sequence != longest.sequence && longest.sequence > 0) {
     const std::string tokens = std::to_string(out.sequence);
     // Learned positions keep their number.
@@ -125,9 +124,8 @@ ChosenModel choose_model(const std::string& word, const fs::path& folder, std::i
     const bool json = file.path.extension() == ".json";
     out.file = (name == "platform" || name == "scenario" ? name + "-model" : name) + (json ? ".json" : ".yaml");
     out.word = "./" + out.file;
-    std::error_code failed;
-    const std::string source = file.shipped.empty() ? fs::absolute(file.path, failed).lexically_normal().string()
-                                                    : fmt::format("the shipped {}", file.shipped);
+    const std::string source =
+        file.shipped.empty() ? file.path.lexically_normal().string() : fmt::format("the shipped {}", file.shipped);
     out.why = fmt::format("copy of {}, sequences of {} tokens", source, out.sequence);
     if (out.sequence != longest.sequence)
       out.why += fmt::format(" ({}; {} at most)", sequence > 0 ? "--sequence" : "chosen: --sequence states others",

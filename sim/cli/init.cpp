@@ -143,44 +143,54 @@ std::vector<Result> files_of(const Setup& setup, const std::vector<ChosenModel>&
   return out;
 }
 
-// Sequences of half the length, and so on, are tried where nothing fits.
-constexpr std::int64_t kLeastSequence = 256;
+// Sequences tried in turn until something fits; 0: the models' own.
+constexpr std::int64_t kSequences[] = {0, kUsualSequence, kUsualSequence / 2, kUsualSequence / 4};
+
+struct Completed {
+  std::vector<ChosenModel> models;
+  bool fits = false;
+};
 
 // Completes a request: the models, then what their formats and the GPUs allow, then the batch that fits. `measured` are the
-// files of measured paths.
-std::vector<ChosenModel> complete(SetupRequest& request, const InitOptions& options,
-                                  const std::vector<Result>& measured) {
-  const auto read = [&](const std::vector<ChosenModel>& models) {
+// files of measured paths, `most` as for choose_model.
+Completed completed(SetupRequest& request, const InitOptions& options, const std::vector<Result>& measured,
+                    std::int64_t most) {
+  const std::vector<ChosenModel> models = choose_models(options, most);
+  const auto read = [&] {
     std::vector<Result> files = files_of(set_up(request), models, options.folder);
     files.insert(files.end(), measured.begin(), measured.end());
     return check(files, models, options.folder);
   };
-  std::vector<ChosenModel> models;
-  for (std::int64_t most = kUsualSequence;; most /= 2) {
-    models = choose_models(options, most);
-    request.models.clear();
-    for (const auto& model : models) request.models.push_back({model.word, model.why});
-    request.batch = {std::to_string(std::max(1, options.batch))};
-    request.micro_batch = request.rematerialisation = {};
-    request.precision = {"fp16"};
-    request.stack = {"eager"};
-    request.gradient_precision = {};
-    const Scenario first = read(models);
-    std::vector<std::string> dtypes;
-    for (const auto& model : models) dtypes.push_back(model.dtype);
-    request.precision = choose_precision(dtypes, first.platform);
-    request.stack = choose_stack(first.platform);
-    if (!options.stack.empty()) {
-      const NamedStack named = named_stack(options.stack, options.folder);
-      request.stack = named.stack;
-      request.gradient_precision = named.gradient_precision;
-    }
-    const ChosenBatch batch = choose_batch(read(models), options.batch);
-    request.batch = batch.batch;
-    request.micro_batch = batch.micro_batch;
-    request.rematerialisation = batch.rematerialisation;
-    if (batch.fits || options.sequence > 0 || most / 2 < kLeastSequence) return models;
+  request.models.clear();
+  for (const auto& model : models) request.models.push_back({model.word, model.why});
+  request.batch = {std::to_string(std::max(1, options.batch))};
+  request.micro_batch = request.gradient_precision = request.rematerialisation = {};
+  request.precision = {"fp16"};
+  request.stack = {"eager"};
+  const Scenario first = read();
+  std::vector<std::string> dtypes;
+  for (const auto& model : models) dtypes.push_back(model.dtype);
+  request.precision = choose_precision(dtypes, first.platform);
+  request.stack = choose_stack(first.platform);
+  if (!options.stack.empty()) {
+    const NamedStack named = named_stack(options.stack, options.folder);
+    request.stack = named.stack;
+    request.gradient_precision = named.gradient_precision;
   }
+  const ChosenBatch batch = choose_batch(read(), options.batch);
+  request.batch = batch.batch;
+  request.micro_batch = batch.micro_batch;
+  request.rematerialisation = batch.rematerialisation;
+  return {models, batch.fits};
+}
+
+std::vector<ChosenModel> complete(SetupRequest& request, const InitOptions& options,
+                                  const std::vector<Result>& measured) {
+  for (const std::int64_t most : kSequences) {
+    Completed one = completed(request, options, measured, most);
+    if (one.fits || options.sequence > 0) return one.models;
+  }
+  return completed(request, options, measured, 0).models;
 }
 
 int init(InitOptions& options) {
@@ -212,7 +222,7 @@ int init(InitOptions& options) {
   request.techniques =
       options.techniques.empty() ? usual_techniques(sites.size()) : named_techniques(options.techniques);
   if (options.models.empty()) options.models = {"gpt2m"};
-  choose_models(options, kUsualSequence);  // wrong ones are errors before paths are measured
+  choose_models(options, 0);  // wrong ones are errors before paths are measured
   const std::vector<Result> measured = probe_peers(options, inventory);
   request.inventory = std::move(inventory);
   const std::vector<ChosenModel> models = complete(request, options, measured);
