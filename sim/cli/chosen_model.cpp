@@ -74,8 +74,10 @@ std::string with_key(const std::string& text, const std::string& key, const std:
   const auto brace = text.find_first_not_of(" \t\r\n");
   const std::regex member(fmt::format("\"{}\"\\s*:\\s*[^,}}\\s]+", key));
   if (std::regex_search(text, member)) return std::regex_replace(text, member, fmt::format("\"{}\": {}", key, value));
-  if (brace != std::string::npos && text[brace] == '{')
-    return fmt::format("{}\n  \"{}\": {},{}", text.substr(0, brace + 1), key, value, text.substr(brace + 1));
+  if (brace != std::string::npos && text[brace] == '{') {
+    const auto next = std::min(text.find_first_not_of(" \t\r\n", brace + 1), text.size());
+    return fmt::format("{}\n  \"{}\": {},\n  {}", text.substr(0, brace + 1), key, value, text.substr(next));
+  }
   const std::regex line(fmt::format("(^|\n){}:[^\n]*", key));
   const std::string own = fmt::format("{}: {}", key, value);
   if (std::regex_search(text, line)) return std::regex_replace(text, line, "$1" + own);

@@ -1,6 +1,7 @@
 #include "sim/cli/chosen_training.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -135,10 +136,17 @@ NamedStack named_stack(const std::string& name, const std::filesystem::path& fol
   return {{name}, autocast ? Chosen{"fp32", "as autocast keeps them"} : Chosen{}};
 }
 
-std::vector<Chosen> usual_techniques(std::size_t sites) {
+std::vector<Chosen> usual_techniques(const Inventory& inventory) {
   std::vector<Chosen> out = {
       {"DDP"}, {"FSDP"}, {"Pipeshard: {planner: slmsim}", "a pipeline, cut by the GPUs' speeds"}};
-  if (sites > 1) out.push_back({"DiLoCo: {inner_steps: 100}", "one exchange in 100 steps; this changes the training"});
+  std::map<std::string, std::size_t> gpus;  // by site
+  for (const auto& machine : inventory.machines) gpus[machine.site] += machine.gpus.size();
+  if (gpus.size() < 2) return out;
+  // Replicas must have the same number of GPUs.
+  const bool equal =
+      std::all_of(gpus.begin(), gpus.end(), [&](const auto& site) { return site.second == gpus.begin()->second; });
+  out.push_back({fmt::format("DiLoCo: {{inner_steps: 100, replica: {}}}", equal ? "site" : "gpu"),
+                 "exchanges once in 100 steps; this changes the training"});
   return out;
 }
 

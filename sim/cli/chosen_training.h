@@ -24,8 +24,8 @@ struct NamedStack {
 };
 NamedStack named_stack(const std::string& name, const std::filesystem::path& folder);
 
-// What people run today: DDP, FSDP and a pipeline, and DiLoCo for replicas at several sites.
-std::vector<Chosen> usual_techniques(std::size_t sites);
+// What people run today: DDP, FSDP and a pipeline, and DiLoCo with replicas at several sites.
+std::vector<Chosen> usual_techniques(const Inventory& inventory);
 // The names in --technique: also as a list with commas, or `study` for those of Alpa's study. Throws InputError.
 std::vector<Chosen> named_techniques(const std::vector<std::string>& words);
 
@@ -34,8 +34,8 @@ struct ChosenBatch {
   bool fits = false;                             // any plan on any group
 };
 
-// A batch that all groups' numbers of GPUs divide, and the largest micro-batch with which each group has as many
-// techniques that fit as with single sequences. Layers are recomputed where nothing fits otherwise. `stated`: the batch of
+// A batch that all groups' numbers of GPUs divide, and the largest micro-batch with which each group has the same number
+// of techniques that fit as with single sequences. Layers are recomputed where nothing fits otherwise. `stated`: the batch of
 // --batch; 0: none.
 ChosenBatch choose_batch(const Scenario& scenario, int stated);
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <system_error>
 #include <unistd.h>
 
@@ -217,10 +216,7 @@ int init(InitOptions& options) {
   request.name = options.name.empty() ? key_name(folder) : options.name;
   if (!is_name(request.name)) throw InputError({}, "--name: letters, digits and - _ . are expected");
   request.command = options.command;
-  std::set<std::string> sites;
-  for (const auto& machine : inventory.machines) sites.insert(machine.site);
-  request.techniques =
-      options.techniques.empty() ? usual_techniques(sites.size()) : named_techniques(options.techniques);
+  request.techniques = options.techniques.empty() ? usual_techniques(inventory) : named_techniques(options.techniques);
   if (options.models.empty()) options.models = {"gpt2m"};
   choose_models(options, 0);  // wrong ones are errors before paths are measured
   const std::vector<Result> measured = probe_peers(options, inventory);
