@@ -22,6 +22,7 @@ namespace {
 constexpr int kSequencesPerGpu = 8;       // of a batch, at least
 constexpr int kMostSequencesPerGpu = 64;  // above it, a batch is not made to divide among all groups
 constexpr int kMicroBatches[] = {8, 4, 2, 1};
+constexpr std::size_t kMostGpusInAllGroups = 8;
 
 // The first GPU without this format; empty: all have it.
 std::string gpu_without(const Platform& platform, Precision precision) {
@@ -67,14 +68,24 @@ std::vector<int> fitting(const Scenario& scenario, const std::vector<Group>& gro
   return out;
 }
 
-// Divisible by the groups' numbers of GPUs, or, where that makes it too large, by that of all GPUs.
-int factor_of(const std::vector<Group>& groups, int gpus) {
-  long factor = 1;
+// All GPUs, or GPUs of one VM.
+bool is_whole_or_single(const Scenario& scenario, const Group& group) {
+  const auto vm = [&](int device) { return scenario.platform.devices[device].vm; };
+  return group.devices.size() == scenario.platform.devices.size() ||
+         vm(group.devices.front()) == vm(group.devices.back());
+}
+
+// Numbers whose multiples divide among all groups; among each machine and all together; among all together.
+std::vector<long> factors_of(const Scenario& scenario, const std::vector<Group>& groups) {
+  const auto gpus = static_cast<long>(scenario.platform.devices.size());
+  const long most = kMostSequencesPerGpu * gpus + 1;  // larger ones are not used
+  long every = gpus, single = gpus;
   for (const auto& group : groups) {
-    factor = std::lcm(factor, static_cast<long>(group.devices.size()));
-    if (factor > kMostSequencesPerGpu * gpus) return gpus;
+    const auto count = static_cast<long>(group.devices.size());
+    if (every < most) every = std::lcm(every, count);
+    if (single < most && is_whole_or_single(scenario, group)) single = std::lcm(single, count);
   }
-  return static_cast<int>(factor);
+  return {every, single, gpus};
 }
 
 struct Sizes {
@@ -88,17 +99,30 @@ bool divides(const std::vector<Group>& groups, const Sizes& sizes) {
   });
 }
 
-std::vector<Sizes> sizes_to_try(const std::vector<Group>& groups, int gpus, int stated) {
-  const int factor = factor_of(groups, gpus);
+// Larger micro-batches first, of which small ones use GPUs badly, and for each the batch that divides best; the last one
+// has single sequences.
+std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Group>& groups, int stated) {
+  const auto gpus = static_cast<long>(scenario.platform.devices.size());
   std::vector<Sizes> out;
-  for (const int micro_batch : kMicroBatches) {
-    const int step = factor * micro_batch;
-    const int batch = stated > 0 ? stated : (kSequencesPerGpu * gpus + step - 1) / step * step;
-    const bool first = stated > 0 || batch <= kMostSequencesPerGpu * gpus;
-    if (micro_batch == 1 ||
-        (first && micro_batch * gpus <= batch && (stated == 0 || divides(groups, {batch, micro_batch}))))
-      out.push_back({batch, micro_batch});
+  const auto add = [&](long factor, int micro_batch) {
+    const long step = factor * micro_batch;
+    const bool large = step > kMostSequencesPerGpu * gpus;
+    const Sizes sizes{static_cast<int>((kSequencesPerGpu * gpus + step - 1) / step * step), micro_batch};
+    if (!large) out.push_back(sizes);
+    return !large;
+  };
+  if (stated > 0) {
+    for (const int micro_batch : kMicroBatches) {
+      if (micro_batch == 1 || divides(groups, {stated, micro_batch})) out.push_back({stated, micro_batch});
+    }
+    return out;
   }
+  const std::vector<long> factors = factors_of(scenario, groups);
+  for (const long factor : factors) {
+    for (const int micro_batch : {8, 4}) add(factor, micro_batch);
+  }
+  for (const int micro_batch : {2, 1})
+    std::any_of(factors.begin(), factors.end(), [&](long factor) { return add(factor, micro_batch); });
   return out;
 }
 
@@ -171,13 +195,16 @@ std::vector<Chosen> named_techniques(const std::vector<std::string>& words) {
 
 ChosenBatch choose_batch(const Scenario& wanted, int stated) {
   const std::vector<Group> groups = different_groups(wanted);
-  const int gpus = static_cast<int>(wanted.platform.devices.size());
-  const std::vector<Sizes> sizes = sizes_to_try(groups, gpus, stated);
+  const std::vector<Sizes> sizes = sizes_to_try(wanted, groups, stated);
+  // What pairs of sites and the like hold lies between one machine and all; on larger platforms they take long to plan.
+  std::vector<Group> checked = groups;
+  if (wanted.platform.devices.size() > kMostGpusInAllGroups)
+    std::erase_if(checked, [&](const Group& group) { return !is_whole_or_single(wanted, group); });
   Scenario scenario = wanted;
   const auto fitting_with = [&](const Sizes& one) {
     scenario.training.batch = one.batch;
     scenario.training.micro_batch = one.micro_batch;
-    return fitting(scenario, groups);
+    return fitting(scenario, checked);
   };
   ChosenBatch out;
   std::vector<int> most;
@@ -190,6 +217,7 @@ ChosenBatch choose_batch(const Scenario& wanted, int stated) {
   Sizes chosen = sizes.back();
   int too_large = 0;  // the last micro-batch with which less fits
   for (auto one = sizes.begin(); out.fits && one != sizes.end() - 1; ++one) {
+    if (too_large > 0 && one->micro_batch >= too_large) continue;
     if (fitting_with(*one) == most) {
       chosen = *one;
       break;
