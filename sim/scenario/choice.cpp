@@ -84,6 +84,8 @@ std::string narrow(Scenario& scenario, const Filter& filter) {
 
 std::string scenario_file(const std::string& word) {
   std::error_code ignored;
+  const auto inside = std::filesystem::path(word) / "scenario.yaml";
+  if (std::filesystem::exists(inside, ignored)) return inside.string();
   if (!is_name(word) || std::filesystem::exists(word, ignored)) return word;
   for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
     const auto file = root / "scenarios" / (word + ".yaml");

@@ -21,7 +21,7 @@ const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/import/inventory/files/";
 std::string run_what_was_written(const std::string& folder) {
   const RunOutcome check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
   EXPECT_EQ(check.status, 0) << check.err;
-  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "Data"});
+  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "DDP"});
   EXPECT_EQ(run.status, 0) << run.err;
   return run.out;
 }

@@ -40,6 +40,16 @@ int count_of(const std::string& text, const Place& place) {
                                       printable(text).substr(0, 64), kMostGpus));
 }
 
+// desk:rtx3090 for desk=rtx3090.
+void refuse_colon_for_equals(const std::string& item, std::size_t colon, const Place& place) {
+  const std::string name = item.substr(0, colon), rest = item.substr(colon + 1);
+  const std::string gpu = gpu_called(rest.substr(0, rest.find(':')));
+  if (gpu.empty() || !gpu_called(name).empty() || parse_number(rest)) return;
+  throw InputError(
+      place, fmt::format("\"{}\": a machine's name ends with \"=\"; did you mean \"{}={}\"?",
+                         printable(item).substr(0, 64), printable(name).substr(0, 64), printable(rest).substr(0, 64)));
+}
+
 // Reads variants of "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
 std::string with_count(const std::string& text) {
   static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
@@ -57,6 +67,7 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
   std::vector<std::string> out;
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
+    if (const auto first = item.find(':'); first != std::string::npos) refuse_colon_for_equals(item, first, place);
     const auto colon = item.rfind(':');
     const int count = colon == std::string::npos ? 1 : count_of(item.substr(colon + 1), place);
     const std::string word = item.substr(0, colon);

@@ -22,6 +22,7 @@ struct Machine {
   std::string nic_source;            // source of the NIC's rate
   std::optional<Watts> power_limit;  // for each GPU, below its board's full power
   std::string type;                  // its VM's type; empty: not stated
+  std::optional<double> price;       // USD per hour, with all its GPUs
   std::string path_host;  // "client" or "server" of the measured path that has its kernel's settings; empty: none
   std::string path;       // that path's file
   Place place;

@@ -297,8 +297,10 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   SetupRequest request;
   request.name = "mine";
   request.command = "slmsim init";
-  request.models = {"gpt2m"};
-  request.techniques = {"Data"};
+  request.models = {{"gpt2m"}};
+  request.techniques = {{"DDP"}, {"DiLoCo: {inner_steps: 100}", "one exchange in 100 steps"}};
+  request.batch = {"24", "assumed"};
+  request.micro_batch = {"4"};
   request.inventory.machines.resize(2);
   request.inventory.machines[0] = {.name = "10.0.0.1", .site = "lab", .gpus = {"rtx3090"}, .place = {}};
   request.inventory.machines[1] = {
@@ -310,7 +312,8 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.platform,
               HasSubstr("  b:  # b.example.org\n    site: cloud-west\n    type: nvlink-server  # assumed"));
   EXPECT_THAT(setup.platform, HasSubstr("rtt: {value: 30 ms, provenance: assumed, source: \"assumed by slmsim init; "));
-  EXPECT_THAT(setup.scenario, HasSubstr("batch: 24  # assumed"));  // 8 for each of 3 GPUs
+  EXPECT_THAT(setup.scenario, HasSubstr("  DDP: {}\n  DiLoCo: {inner_steps: 100}  # one exchange in 100 steps\n"));
+  EXPECT_THAT(setup.scenario, HasSubstr("  batch: 24  # assumed\n  micro_batch: 4\n"));
   EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
 }
 
