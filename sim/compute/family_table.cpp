@@ -21,7 +21,7 @@ SecondNames usual(const SecondNames& others = {}) {
 }
 
 // Of GPT-2 and those that write its names.
-SecondNames gpt2_names() {
+SecondNames gpt2_names(const char* activation = "activation_function") {
   return {{"hidden", "n_embd"},
           {"heads", "n_head"},
           {"layers", "n_layer"},
@@ -29,7 +29,7 @@ SecondNames gpt2_names() {
           {"positions", "n_positions"},
           {"vocabulary", "vocab_size"},
           {"intermediate", "n_inner"},
-          {"activation", "activation_function"},
+          {"activation", activation},
           {"tied_embedding", "tie_word_embeddings"},
           {"dropout", "resid_pdrop"},
           {"attention_dropout", "attn_pdrop"}};
@@ -82,6 +82,8 @@ constexpr Traits kBertTraits = with(kGpt2Traits, [](Traits& t) {
 });
 constexpr Traits kRobertaTraits = with(kBertTraits, [](Traits& t) { t.position_offset = 2; });
 
+constexpr UsualSizes kLlama7b = {4096, 32, 0, 32, 2048, 32000, 11008}, kBertBase = {768, 12, 0, 12, 512, 30522, 3072};
+
 // Second names of configs that state whether attention's products have biases.
 SecondNames with_attention_bias(SecondNames others = {}) {
   others.insert({{"qkv_bias", "attention_bias"}, {"projection_bias", "attention_bias"}});
@@ -133,10 +135,7 @@ const std::vector<ConfigFlag>& falcon_flags() {
 const std::vector<FamilyRow>& family_table() {
   static const std::vector<FamilyRow> kRows = {
       {.name = "gpt2", .traits = kGpt2Traits, .hugging_face = gpt2_names(), .sizes = {768, 12, 0, 12, 1024, 50257, 0}},
-      {.name = "llama",
-       .traits = kLlamaTraits,
-       .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 0, 32, 2048, 32000, 11008}},
+      {.name = "llama", .traits = kLlamaTraits, .hugging_face = with_attention_bias(), .sizes = kLlama7b},
       {.name = "mistral",
        .traits = kLlamaTraits,
        .hugging_face = usual(),
@@ -209,10 +208,7 @@ const std::vector<FamilyRow>& family_table() {
        .hugging_face = with_attention_bias(),
        .sizes = {2048, 16, 4, 36, 32768, 128256, 11008},
        .windows = {.possible = true, .if_asked = true}},
-      {.name = "granite",
-       .traits = kLlamaTraits,
-       .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 0, 32, 2048, 32000, 11008}},
+      {.name = "granite", .traits = kLlamaTraits, .hugging_face = with_attention_bias(), .sizes = kLlama7b},
       {.name = "stablelm",
        .traits = with(kLlamaTraits,
                       [](Traits& t) {
@@ -246,7 +242,7 @@ const std::vector<FamilyRow>& family_table() {
       {.name = "minicpm",
        .traits = with(kLlamaTraits, [](Traits& t) { t.tied_embedding = true; }),
        .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 0, 32, 2048, 32000, 11008}},
+       .sizes = kLlama7b},
       {.name = "cohere",
        .traits = kCohereTraits,
        .hugging_face = with_attention_bias(),
@@ -373,29 +369,15 @@ const std::vector<FamilyRow>& family_table() {
                         t.norm_before = false;
                         t.norm_behind = true;
                       }),
-       .hugging_face =
-           [] {
-             SecondNames names = gpt2_names();
-             names["activation"] = "afn";
-             return names;
-           }(),
+       .hugging_face = gpt2_names("afn"),
        .sizes = {768, 12, 0, 12, 512, 40478, 0}},
-      {.name = "bert",
-       .traits = kBertTraits,
-       .hugging_face = bert_names(),
-       .sizes = {768, 12, 0, 12, 512, 30522, 3072}},
+      {.name = "bert", .traits = kBertTraits, .hugging_face = bert_names(), .sizes = kBertBase},
       {.name = "roberta",
        .traits = kRobertaTraits,
        .hugging_face = bert_names(),
        .sizes = {768, 12, 0, 12, 512, 50265, 3072}},
-      {.name = "xlm-roberta",
-       .traits = kRobertaTraits,
-       .hugging_face = bert_names(),
-       .sizes = {768, 12, 0, 12, 512, 30522, 3072}},
-      {.name = "camembert",
-       .traits = kRobertaTraits,
-       .hugging_face = bert_names(),
-       .sizes = {768, 12, 0, 12, 512, 30522, 3072}},
+      {.name = "xlm-roberta", .traits = kRobertaTraits, .hugging_face = bert_names(), .sizes = kBertBase},
+      {.name = "camembert", .traits = kRobertaTraits, .hugging_face = bert_names(), .sizes = kBertBase},
       {.name = "distilbert",
        .traits = with(kBertTraits, [](Traits& t) { t.token_types = 0; }),
        .hugging_face = usual({{"hidden", "dim"},
