@@ -168,8 +168,8 @@ class ConfigReader {
     std::vector<bool> windowed;
     if (model_.family == Family::kGptNeo) {
       windowed = attention_types();
-    } else if (const auto words =
-                   fields_.list({"layer_types", "Attention of each layer.", "as in transformers"}, {ValueType::text()});
+    } else if (const auto words = fields_.list({"layer_types", "Attention of each layer.", "as in transformers"},
+                                               {ValueType::choice({"full_attention", "sliding_attention"})});
                !fields_.describing()) {
       for (const Node* word : words) {
         const auto own = word->kind == Kind::kScalar ? is_windowed(word->scalar) : std::nullopt;
@@ -249,8 +249,12 @@ class ConfigReader {
         fields_.integer({"no_rope_layer_interval", "Every n-th layer has no positions."}, {1, 1 << 12}, 4);
     const auto list =
         fields_.list({"no_rope_layers", "1 for each layer with positions, 0 for one without.", "every n-th without"},
-                     {ValueType::text()});
+                     {ValueType::integer(0, 1)});
     if (fields_.describing()) return;
+    for (const Node* one : list) {
+      if (one->scalar == "0" || one->scalar == "1") continue;
+      return fields_.error_at(one->place, "no_rope_layers: 0 or 1 is expected for each layer");
+    }
     set_rotary([&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i);
       return at < list.size() ? list[at]->scalar != "0" : (i + 1) % every != 0;
