@@ -205,7 +205,10 @@ class Builder {
         linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
     graph_[wider].second = traits_.gated ? share_of_second({width, width}) : share_of_second({width});
     graph_[wider].reads_stream = reads_stream();
-    if (shared) graph_[wider].saved_elements = 0;  // counted with queries, keys and values
+    // Counted with queries, keys and values, which keep it for their weights or adapters.
+    const bool kept = !model_.lora || has_adapter(LoraTarget::kQuery) || has_adapter(LoraTarget::kKey) ||
+                      has_adapter(LoraTarget::kValue);
+    if (shared && kept) graph_[wider].saved_elements = 0;
     Vertex up = wider;
     for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
     if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
