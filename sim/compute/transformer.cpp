@@ -97,7 +97,6 @@ class TransformerReader {
     model_.vocabulary = size("vocabulary", "Vocabulary size: tokens of the embedding and the head.", kVocabularyRange,
                              usual.vocabulary);
     read_kv_heads();
-    const bool stated_width = fields_.has_value("intermediate");
     const FileKey width{"intermediate", "The width of the MLP.",
                         !row_.traits.gated && usual.intermediate == 0 ? "4 times the hidden size"
                         : hugging_face_                               ? kAsInTransformers
@@ -105,7 +104,7 @@ class TransformerReader {
                                                                       : "4 times the hidden size"};
     const bool from_class = hugging_face_ && usual.intermediate > 0;
     const bool required = !from_class && row_.traits.gated;
-    if (stated_width || required)
+    if (required || fields_.has_value(width.name))
       model_.intermediate = fields_.integer(width, kIntermediateRange);
     else
       model_.intermediate = from_class ? usual.intermediate : 4 * model_.hidden;
@@ -198,9 +197,10 @@ class TransformerReader {
   void read_head() {
     constexpr Range<std::int64_t> kClassesRange{1, 1 << 20};
     if (fields_.has("classes"))
-      model_.classes = fields_.integer(
-          {"classes", "Classes of a sequence that the head predicts in place of tokens.", "as the config's head"},
-          kClassesRange, model_.classes);
+      model_.classes =
+          fields_.integer({"classes", "Classes of a sequence that the head predicts in place of tokens.",
+                           hugging_face_ ? std::string_view("as the config's head") : std::string_view("none")},
+                          kClassesRange, model_.classes);
   }
 
   void read_windows() {
@@ -213,7 +213,7 @@ class TransformerReader {
     if (fields_.has_value("window")) tokens = fields_.integer(key, kWindowRange);
     const std::int64_t full_every =
         fields_.integer({"full_attention_every", "Every n-th layer attends to all tokens, without a window; 0: none.",
-                         "as in the family"},
+                         hugging_face_ ? kAsInTransformers : std::string_view()},
                         {0, kLayersRange.high}, usual.full_every);
     set_windows(model_, tokens, full_every);
   }
