@@ -138,7 +138,8 @@ std::vector<Command> commands() {
       {{"init", "--gpu", "a10x2", "never"}, "there is no GPU \"a10x2\"; did you mean \"a10:2\"?"},
       {{"init", "--gpu", "2xA10", "never"}, "did you mean \"a10:2\"?"},
       {{"init", "--gpu", "desk=4 x RTX 3090", "never"}, "did you mean \"rtx3090:4\"?"},
-      {{"init", "--gpu", "a10:0", "never"}, "--gpu \"a10:0\" names no GPU; expected TYPE:COUNT with a count of 1 or more"},
+      {{"init", "--gpu", "a10:0", "never"},
+       "--gpu \"a10:0\" names no GPU; expected TYPE:COUNT with a count of 1 or more"},
       {{"init", "--gpu", "a10:-1", "never"}, "\"-1\" is not a number of GPUs; expected a whole number from 0 to 1024"},
       {{"init", "--gpu", "a100:2", "never"},
        "did you mean \"a100-40\" or \"a100-80\" or \"a100-pcie\" or \"a100-pcie40\"?"},
@@ -211,21 +212,21 @@ std::vector<WrongFile> models() {
   const std::string sizes =
       "\"hidden_size\": 2048, \"num_hidden_layers\": 16, \"intermediate_size\": 8192, \"vocab_size\": 128256, "
       "\"max_position_embeddings\": 2048";
-  return {
-      {"{}", ":1:1: error: models.0 has no \"model_type\", which names the family in Hugging Face's config.json: gpt2"},
-      {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no \"model_type\""},
-      {"[1, 2]", "models.0 is a list; a map of keys and values is expected"},
-      {"{\"model_type\": \"llama\", \"hidden_size\": 2048}", "models.0 has no \"num_attention_heads\"; it is required"},
-      {"{\"model_type\": \"Llama\", \"num_attention_heads\": 32, " + sizes + "}", "did you mean \"llama\"?"},
-      {"{\"model_type\": \"llama\", \"num_attention_heads\": 33, " + sizes + "}",
-       "33 heads do not divide the hidden size 2048; choose a divisor"},
-      {"{\"model_type\": \"llama\", \"num_attention_heads\": 32, \"num_key_value_heads\": 5, " + sizes + "}",
-       "5 key-value heads do not divide 32 heads; choose a divisor"},
-      {"{\"model_type\": \"bert\"}",
-       "\"bert\" is an encoder, not a decoder, which is not modelled; decoders are: gpt2"},
-      {"{\"model_type\": \"gpt2\", \"n_embd\": 768, \"n_layer\": 12, \"n_head\": 12, \"n_positions\": 1024, "
-       "\"vocab_size\": 50257, \"activation_function\": \"swishy\"}",
-       "did you mean \"swish\"?"}};
+  return {{"{}", ":1:1: error: models.0 has no \"model_type\", which names the family in Hugging Face's config.json"},
+          {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no \"model_type\""},
+          {"[1, 2]", "models.0 is a list; a map of keys and values is expected"},
+          {"{\"model_type\": \"llama\", \"hidden_size\": 2049}",
+           "32 heads do not divide the hidden size 2049; choose a divisor"},
+          {"{\"model_type\": \"Llama\", \"num_attention_heads\": 32, " + sizes + "}", "did you mean \"llama\"?"},
+          {"{\"model_type\": \"llama\", \"num_attention_heads\": 33, " + sizes + "}",
+           "33 heads do not divide the hidden size 2048; choose a divisor"},
+          {"{\"model_type\": \"llama\", \"num_attention_heads\": 32, \"num_key_value_heads\": 5, " + sizes + "}",
+           "5 key-value heads do not divide 32 heads; choose a divisor"},
+          {"{\"model_type\": \"mamba\"}", "\"mamba\" is a state-space or recurrent model, which is not modelled"},
+          {"{\"model_type\": \"gpt_neoz\"}", "\"gpt_neoz\" is not modelled; describe its layers in a model file"},
+          {"{\"model_type\": \"gpt2\", \"n_embd\": 768, \"n_layer\": 12, \"n_head\": 12, \"n_positions\": 1024, "
+           "\"vocab_size\": 50257, \"activation_function\": \"swishy\"}",
+           "did you mean \"swish\"?"}};
 }
 
 std::vector<WrongFile> tables() {

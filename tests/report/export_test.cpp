@@ -165,6 +165,16 @@ TEST(Export, TellsWhatMegatronCannot) {
                   Example({"groups=[[utah, gpn]]", "techniques={Pipeshard: {stages: 4, schedule: gpipe}}"}).request())
                   .cannot,
               Contains(HasSubstr("1F1B")));
+  const auto layers = [](const std::string& setting) {
+    const Example e({"groups=[[utah, gpn]]", "techniques={Pipeshard: {micro_batches: 4, stages: 2, tensor: 2}}",
+                     "models=[llama-160m]", "models.0." + setting});
+    return export_megatron(e.request()).cannot;
+  };
+  EXPECT_THAT(layers("family=olmo2"),
+              testing::IsSupersetOf({HasSubstr("norms after attention"), HasSubstr("norms over all heads")}));
+  EXPECT_THAT(layers("family=cohere"), Contains(HasSubstr("layer norms without a shift")));
+  EXPECT_THAT(layers("window=256"), Contains(HasSubstr("layers with different windows")));
+  EXPECT_THAT(layers("classes=2"), Contains(HasSubstr("a head of classes")));
 }
 
 // On a node that describes its inside.
