@@ -21,6 +21,12 @@ std::size_t column_width(const Items& items, std::size_t least, Text text) {
   return least;
 }
 
+inline constexpr std::size_t kColumns = 100;  // of a text for people
+
+// The text in lines of at most kColumns where it has spaces to break at; `first` stands before the first line, and spaces of its
+// length before the others.
+std::string wrapped(const std::string& first, const std::string& text);
+
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
 std::string duration(Seconds time);
 
