@@ -93,7 +93,7 @@ std::string command_text(const std::string& first, const std::string& command) {
   for (std::size_t begin = 0; begin < command.size();) {
     const std::size_t end = std::min(command.find(" --set ", begin + 1), command.size());
     const std::string word = command.substr(begin, end - begin);
-    if (line.size() > first.size() && line.size() + word.size() + 3 > kColumns) {
+    if (line.size() > first.size() && line.size() + word.size() + 3 > kTextWidth) {
       out += line + " \\\n";
       line.assign(kLabel, ' ');
       line += word.substr(1);
@@ -110,7 +110,7 @@ std::string suggestion_text(const std::string& first, const Suggestion& s) {
   const std::string gain = fmt::format("{}, {} {}", s.choice, unit.text(s.job), unit.name);
   const std::string command = command_text(first, s.command);
   const std::size_t last = command.rfind('\n') == std::string::npos ? 0 : command.rfind('\n') + 1;
-  if (command.size() - last + gain.size() + 3 <= kColumns) return fmt::format("{}   {}\n", command, gain);
+  if (command.size() - last + gain.size() + 3 <= kTextWidth) return fmt::format("{}   {}\n", command, gain);
   return fmt::format("{}\n{:{}}{}\n", command, "", kLabel, gain);
 }
 
@@ -139,7 +139,7 @@ std::vector<std::string> places_of(const std::vector<const Prediction*>& predict
 
 // As many places as fit beside `after` in two lines.
 std::string folded(const std::string& first, const std::vector<std::string>& places, const std::string& after) {
-  const std::size_t room = 2 * (kColumns - kLabel) - after.size() - 24;
+  const std::size_t room = 2 * (kTextWidth - kLabel) - after.size() - 24;
   std::string text;
   std::size_t shown = 0;
   for (; shown < places.size(); ++shown) {
@@ -273,7 +273,7 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
   }
   if (!cannot.empty()) {
     std::string reason = cannot.front()->reason;
-    if (reason.size() > kColumns) reason = reason.substr(0, reason.find(';'));
+    if (reason.size() > kTextWidth) reason = reason.substr(0, reason.find(';'));
     out += folded(label("CANNOT"), places_of(cannot), ": " + reason);
   }
   return out;
@@ -320,7 +320,7 @@ std::string like_text(const TableOptions& options) {
 std::string next_text(const TableOptions& options) {
   if (options.scenario.empty()) return "";
   const std::string& name = options.scenario;
-  const bool brief = 3 * name.size() + 60 > kColumns;
+  const bool brief = 3 * name.size() + 60 > kTextWidth;
   const auto command = [&](const char* verb, const char* more) {
     return fmt::format("slmsim {}{}{}", verb, brief ? "" : " " + name, more);
   };

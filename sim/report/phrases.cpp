@@ -14,7 +14,7 @@ std::string wrapped(const std::string& first, const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (!empty && line.size() + 1 + word.size() > kColumns) {
+    if (!empty && line.size() + 1 + word.size() > kTextWidth) {
       out += line + "\n";
       line.assign(first.size(), ' ');
       empty = true;

@@ -21,9 +21,9 @@ std::size_t column_width(const Items& items, std::size_t least, Text text) {
   return least;
 }
 
-inline constexpr std::size_t kColumns = 100;  // of a text for people
+inline constexpr std::size_t kTextWidth = 100;  // of a text for people
 
-// The text in lines of at most kColumns where it has spaces to break at; `first` stands before the first line, and spaces of its
+// The text in lines of at most kTextWidth where it has spaces to break at; `first` stands before the first line, and spaces of its
 // length before the others.
 std::string wrapped(const std::string& first, const std::string& text);
 

@@ -26,8 +26,7 @@ std::vector<double> least_times(const TaskGraph& graph) {
   std::vector<RateLimit> fastest;
   for (const auto& connection : graph.connections()) {
     RateLimit f;
-    for (const int link : connection.route.links)
-      f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
+    for (const int link : connection.route.links) f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
     if (connection.route.socket_rate.value > 0)
       f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
     if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
@@ -99,7 +98,8 @@ double last_of(const std::vector<double>& ends) {
 struct TaskPair {
   TaskId then = 0, now = 0;
 };
-std::optional<TaskPair> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line, std::size_t rounds) {
+std::optional<TaskPair> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line,
+                                     std::size_t rounds) {
   const auto &a = few.lines[line], &b = more.lines[line];
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
   if (apart == 0 || apart >= b.size()) return std::nullopt;

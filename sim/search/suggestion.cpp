@@ -17,7 +17,7 @@ namespace {
 // Iterations over paths between sites are simulated several times, until their windows settle.
 constexpr double kWorkOfSites = 8;
 // Effort of the search for a way to fit: a fraction of a second.
-constexpr double kEffort = 0.005;
+constexpr double kShortSearch = 0.005;
 
 const Group* group_of(const Scenario& scenario, const std::vector<std::string>& names) {
   const auto at = std::find_if(scenario.groups.begin(), scenario.groups.end(),
@@ -136,7 +136,7 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
   PlanJob job;
   job.objective = PlanObjective::kTime;
   job.list = 1;
-  job.effort = kEffort;
+  job.effort = kShortSearch;
   job.explain = false;
   PlanCrewOptions crew;
   crew.jobs = options.threads;

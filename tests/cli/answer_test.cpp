@@ -100,8 +100,11 @@ TEST(Answer, AVmsOwnNicHoldsOverItsTypes) {
 
 TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   const std::vector<std::string> words = {"run", kScenario, "-m", "gpt2m", "-t", "Data"};
-  const RunOutcome table = slmsim_run(words);
-  EXPECT_THAT(table.out, HasSubstr("\nassumed: fabric-vm: "));
+  EXPECT_THAT(slmsim_run(words).out, HasSubstr("\nASSUMED  "));
+  std::vector<std::string> listed = words;
+  listed.emplace_back("--assumed");
+  const RunOutcome table = slmsim_run(listed);
+  EXPECT_THAT(table.out, HasSubstr("\nASSUMED  fabric-vm: "));
   EXPECT_THAT(table.out, HasSubstr("copy_rate 0.6 GB/s (fitted elsewhere)"));
   EXPECT_THAT(
       table.out,
