@@ -74,6 +74,8 @@ std::string best_text(const RunResult& result, const Verdict& v) {
   if (p.bill.cost && *p.bill.cost > 0) out.push_back(fmt::format("{} {}", money_text(*p.bill.cost), p.bill.currency));
   if (v.fits && *v.fits < kSureToFit) out.push_back(fmt::format("fits: {}", percent(*v.fits)));
   out.push_back(v.right ? fmt::format("{} sure", percent(*v.right)) : "how sure: --intervals");
+  // Lines break between these only.
+  for (auto& one : out) std::replace(one.begin(), one.end(), ' ', kNoBreak);
   return fmt::format("{}", fmt::join(out, ", "));
 }
 

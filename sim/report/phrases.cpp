@@ -12,7 +12,8 @@ std::string wrapped(const std::string& first, const std::string& text) {
   std::string out, line = first;
   bool empty = true;  // the line has no word yet
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (text.compare(end, 2, " %") == 0) end = std::min(text.find(' ', end + 1), text.size());
     const std::string word = text.substr(begin, end - begin);
     if (!empty && line.size() + 1 + word.size() > kTextWidth) {
       out += line + "\n";
@@ -23,7 +24,9 @@ std::string wrapped(const std::string& first, const std::string& text) {
     empty = false;
     begin = end + 1;
   }
-  return out + line + "\n";
+  out += line + "\n";
+  std::replace(out.begin(), out.end(), kNoBreak, ' ');
+  return out;
 }
 
 std::string duration(Seconds time) {

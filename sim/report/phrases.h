@@ -23,7 +23,10 @@ std::size_t column_width(const Items& items, std::size_t least, Text text) {
 
 inline constexpr std::size_t kTextWidth = 100;  // of a text for people
 
-// The text in lines of at most kTextWidth where it has spaces to break at; `first` stands before the first line, and spaces of its
+// A space that no line breaks at, in a text for wrapped().
+inline constexpr char kNoBreak = '\x1f';
+
+// The text in lines of at most kTextWidth where it has spaces to break at, not before a "%"; `first` stands before the first line, and spaces of its
 // length before the others.
 std::string wrapped(const std::string& first, const std::string& text);
 

@@ -177,11 +177,11 @@ void add_selection(std::string& out, const Selection& s) {
 
 // Details of predictions that no column shows.
 std::string details_text(const Prediction& p) {
-  const std::string place = "  " + place_of(p) + ": ";
+  const std::string place = place_of(p) + ": ";
   std::string out;
-  if (p.basis) out += wrapped(place, "computation " + basis_text(*p.basis));
-  if (p.round) out += wrapped(place, round_text(*p.round));
-  if (p.warm_up) out += wrapped(place, warm_up_text(*p.warm_up));
+  if (p.basis) out += wrapped("  ", place + "computation " + basis_text(*p.basis));
+  if (p.round) out += wrapped("  ", place + round_text(*p.round));
+  if (p.warm_up) out += wrapped("  ", place + warm_up_text(*p.warm_up));
   return out;
 }
 
@@ -212,7 +212,7 @@ void add_model(std::string& out, const RunResult& result, std::size_t index, con
     out += wrapped(label("JOB"), job_line(*result.jobs[*verdict.best]) + " (all: --all)");
   for (const auto& p : result.predictions) {
     if (p.model == model && p.status == Status::kOk && (options.all || &p == best)) out += details_text(p);
-    if (p.model == model && p.status != Status::kOk && options.all) out += wrapped("  " + place_of(p) + ": ", p.reason);
+    if (p.model == model && p.status != Status::kOk && options.all) out += wrapped("  ", place_of(p) + ": " + p.reason);
   }
   if (!options.all) out += misfits_text(result, model);
   if (options.steps && !result.selections.empty()) add_selection(out, result.selections[index]);

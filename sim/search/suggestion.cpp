@@ -97,7 +97,8 @@ double work_of(const Scenario& scenario, const Prediction& p) {
                                   [&](const Transformer& one) { return one.name == p.model; });
   const Group* group = group_of(scenario, p.group);
   if (!p.plan || !group || model == scenario.models.end()) return 0;
-  const double tasks = static_cast<double>(p.gpus) * p.plan->micro_batches * static_cast<double>(model->layers);
+  const double steps = p.round ? p.round->steps : 1;
+  const double tasks = steps * p.gpus * p.plan->micro_batches * static_cast<double>(model->layers);
   return spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks;
 }
 

@@ -25,8 +25,11 @@ constexpr std::uint64_t kSeed = 1;
 // this factor of its cost, or beyond the memory by this factor.
 constexpr std::size_t kMostRivals = 3;
 constexpr double kSerious = 1.6, kNearlyFits = 1.15;
-// Tasks of the draws over those of the run, and a number of tasks that takes hundredths of a second on any run.
-constexpr double kWorkOfDraws = 2, kLittleWork = 8000;
+// Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Below, a number of tasks that
+// takes hundredths of a second.
+constexpr double kWorkOfDraws = 1, kWorkOfValues = 0.6, kWorkOfSuggestions = 0.5, kLittleWork = 4000;
+// Draws with losses on a path take longer than the prediction, whose path may lose nothing.
+constexpr double kLosses = 3;
 // Below this ratio of a job at both ends of a value's interval, the value does not matter.
 constexpr double kMatters = 1.01;
 
@@ -90,6 +93,15 @@ double work_of(const RunResult& result) {
   return out;
 }
 
+// The same of a row at one draw.
+double work_of_draw(const RunResult& result, std::size_t row) {
+  const Prediction& p = result.predictions[row];
+  const auto group = std::find_if(result.scenario.groups.begin(), result.scenario.groups.end(),
+                                  [&](const Group& one) { return one.names == p.group; });
+  const bool far = group != result.scenario.groups.end() && spans_sites(result.scenario.platform, group->devices);
+  return std::max(1.0, work_of(result.scenario, p)) * (far ? kLosses : 1);
+}
+
 // Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
 std::vector<std::vector<Forecast>> forecasts_at(const std::vector<Overrides>& points,
                                                 const std::vector<Candidate>& cells, const VerdictOptions& options) {
@@ -126,7 +138,7 @@ void add_drawn(const RunResult& result, const VerdictOptions& options, std::vect
     rows.insert(rows.begin(), *verdict.best);
     for (const std::size_t row : rows) {
       ensemble.cells.push_back(cell_of(result.predictions[row]));
-      work += std::max(1.0, work_of(result.scenario, result.predictions[row]));
+      work += work_of_draw(result, row);
     }
   }
   if (ensemble.cells.empty()) return;
@@ -177,18 +189,30 @@ bool matters(const Unknown& unknown, const RunResult& result, const std::vector<
   });
 }
 
-// "link wan: loss 1.2e-05", from a path and a value.
-std::string value_text(const std::string& path, const std::string& value) {
+// As the scenario has it: "1.2e-5"; the prior's centre where it does not state the value.
+std::string word_of(const Scenario& scenario, const Unknown& unknown) {
+  for (const auto* list : {&scenario.parameters, &scenario.defaults}) {
+    for (const auto& parameter : *list) {
+      if (parameter.path == unknown.name() && !parameter.value.empty()) return parameter.value;
+    }
+  }
+  return unknown.word(0);
+}
+
+// "link wan: loss 1.2e-5".
+std::string value_text(const Scenario& scenario, const Unknown& unknown) {
+  const std::string &path = unknown.name(), value = word_of(scenario, unknown);
   const auto part = [&](std::size_t n) {
     std::size_t begin = 0;
-    for (; n > 0 && begin != std::string::npos; --n) begin = path.find('.', begin) + 1;
+    for (; n > 0; --n) begin = std::min(path.find('.', begin), path.size() - 1) + 1;
     return path.substr(begin, path.find('.', begin) - begin);
   };
   const std::string key = path.substr(path.rfind('.') + 1);
   if (path.starts_with("platform.links.")) return fmt::format("link {}: {} {}", part(2), key, value);
   if (path.starts_with("platform.sites.")) return fmt::format("site {}: {} {}", part(2), key, value);
   if (path.starts_with("platform.")) return fmt::format("{}: {} {}", part(2), key, value);
-  if (path.starts_with("software.matrix_efficiency.")) return fmt::format("{}: {} of its peak", key, value);
+  if (path.starts_with("software.matrix_efficiency."))
+    return fmt::format("products on {} at {} of the data sheet's rate", key, value);
   if (path.starts_with("techniques.")) return fmt::format("{}: {} {}", part(1), key, value);
   return fmt::format("{}: {} {}", part(0), key, value);
 }
@@ -202,7 +226,7 @@ std::string program_for(const Scenario& scenario, const std::string& path) {
   return path.starts_with("software.matrix_efficiency.") ? std::string(kCalibrate) : "";
 }
 
-// Each unknown alone at both ends of its 80 % interval.
+// Each unknown alone at the upper end of its 80 % interval; then the one that moves a job most also at the lower end.
 void add_key_assumptions(const RunResult& result, const VerdictOptions& options, std::vector<Verdict>& verdicts) {
   std::vector<std::size_t> rows;
   std::vector<Candidate> cells;
@@ -211,38 +235,47 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     if (!verdict.best) continue;
     rows.push_back(*verdict.best);
     cells.push_back(cell_of(result.predictions[rows.back()]));
-    work += std::max(1.0, work_of(result.scenario, result.predictions[rows.back()]));
+    work += work_of_draw(result, rows.back());
   }
+  const double end = normal_quantile(0.9);
   std::vector<const Unknown*> unknowns;
   std::vector<Overrides> points;
-  const double end = normal_quantile(0.9);
+  const auto point_of = [](const Unknown& unknown, double coordinate) {
+    Overrides out;
+    for (const auto& path : unknown.paths) out.push_back(path + "=" + unknown.word(coordinate));
+    return out;
+  };
   for (const auto& unknown : options.unknowns) {
     if (!matters(unknown, result, rows)) continue;
     unknowns.push_back(&unknown);
-    for (const double coordinate : {-end, end}) {
-      Overrides& point = points.emplace_back();
-      for (const auto& path : unknown.paths) point.push_back(path + "=" + unknown.word(coordinate));
-    }
+    points.push_back(point_of(unknown, end));
   }
-  const double budget = std::max(kLittleWork, kWorkOfDraws * work_of(result));
-  if (cells.empty() || static_cast<double>(points.size()) * work > budget) return;
+  const double budget = std::max(kLittleWork, kWorkOfValues * work_of(result));
+  if (cells.empty() || static_cast<double>(points.size() + cells.size()) * work > budget) return;
   const auto forecasts = forecasts_at(points, cells, options);
+  std::vector<std::size_t> most(cells.size(), unknowns.size());
+  points.clear();
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    double factor = kMatters;
+    for (std::size_t u = 0; u < unknowns.size(); ++u) {
+      if (forecasts[u].empty() || !forecasts[u][c].is_timed()) continue;
+      const double ratio = forecasts[u][c].job / result.predictions[rows[c]].job.value;
+      if (std::max(ratio, 1 / ratio) <= factor) continue;
+      factor = std::max(ratio, 1 / ratio);
+      most[c] = u;
+    }
+    points.push_back(most[c] < unknowns.size() ? point_of(*unknowns[most[c]], -end) : Overrides{});
+  }
+  const auto others = forecasts_at(points, cells, options);
   if (is_over(options)) return;
   std::size_t cell = 0;
   for (auto& verdict : verdicts) {
     if (!verdict.best) continue;
-    double most = kMatters;
-    for (std::size_t u = 0; u < unknowns.size(); ++u) {
-      const auto &first = forecasts[2 * u], &second = forecasts[2 * u + 1];
-      if (first.empty() || second.empty() || !first[cell].is_timed() || !second[cell].is_timed()) continue;
-      const auto [low, high] = std::minmax(first[cell].job, second[cell].job);
-      if (high / low <= most) continue;
-      most = high / low;
-      const std::string& path = unknowns[u]->name();
-      verdict.key_assumption = {
-          value_text(path, unknowns[u]->word(0)), {low, high}, program_for(result.scenario, path)};
-    }
-    ++cell;
+    const std::size_t c = cell++, u = most[c];
+    if (u >= unknowns.size() || others[c].empty() || !others[c][c].is_timed()) continue;
+    const auto [low, high] = std::minmax(forecasts[u][c].job, others[c][c].job);
+    verdict.key_assumption = {
+        value_text(result.scenario, *unknowns[u]), {low, high}, program_for(result.scenario, unknowns[u]->name())};
   }
 }
 
@@ -315,7 +348,7 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
   for (auto& verdict : out) {
     if (verdict.job) widen(*verdict.job, result.predictions[*verdict.best].job.value);
     if (is_over(options)) continue;
-    const double budget = std::max(kLittleWork, work_of(result));
+    const double budget = std::max(kLittleWork, kWorkOfSuggestions * work_of(result));
     if (verdict.best)
       verdict.faster = faster_than(result, result.predictions[*verdict.best], budget, options);
     else

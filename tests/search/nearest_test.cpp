@@ -65,6 +65,7 @@ TEST(Nearest, HasTheMediansOfThePages) {
   expect("8 H100", {"llm-foundry 2023, 8 x H100 | 1", "llm-foundry 2023, 8 x H100 | 3b",
                     "llm-foundry 2023, 8 x H100 | 7b", "llm-foundry 2023, 8 x H100 | 760m"});
   expect("one to four H200", {"KempnerForge 2026, H200 | Llama"});
+  expect("two GPUs of one FABRIC VM", {"TACC-TACC | 2xRTX |", "GAT-AMST | 2xA30 |"});
   expect("machines with shaped NICs", {"LocalSGD |", "DiLoCo |"});
   expect("Selene, 8 to 512 A100", {"22 B |", "175 B |", "530 B |", "1 T |"});
 }
