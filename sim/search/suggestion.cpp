@@ -15,7 +15,9 @@ namespace slmsim {
 namespace {
 
 // Iterations over paths between sites are simulated several times, until their windows settle.
-constexpr double kWorkOfSites = 8;
+constexpr double kWorkOfSites = 4;
+// A plan takes as long as this many tasks.
+constexpr double kWorkOfPlan = 150;
 // Effort of the search for a way to fit: a fraction of a second.
 constexpr double kShortSearch = 0.005;
 
@@ -96,10 +98,10 @@ double work_of(const Scenario& scenario, const Prediction& p) {
   const auto model = std::find_if(scenario.models.begin(), scenario.models.end(),
                                   [&](const Transformer& one) { return one.name == p.model; });
   const Group* group = group_of(scenario, p.group);
-  if (!p.plan || !group || model == scenario.models.end()) return 0;
+  if (!p.plan || !group || model == scenario.models.end()) return kWorkOfPlan;
   const double steps = p.round ? p.round->steps : 1;
   const double tasks = steps * p.gpus * p.plan->micro_batches * static_cast<double>(model->layers);
-  return spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks;
+  return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
 }
 
 std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
@@ -108,7 +110,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   const Group* group = group_of(scenario, best.group);
   if (!options.reload || !group || !best.plan) return std::nullopt;
   const Objective objective = scenario.selection.objective;
-  const double work = std::max(1.0, work_of(scenario, best));
+  const double work = work_of(scenario, best);
   Best fastest{cost_of(best, objective) * (1 - kWorth)};
   const std::vector<Candidate> cell = {cell_of(best)};
   for (const auto& change : changes_of(scenario, best, *group)) {

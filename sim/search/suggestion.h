@@ -17,7 +17,7 @@ inline constexpr double kWorth = 0.05;
 std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells);
 Candidate cell_of(const Prediction& prediction);
 
-// Number of tasks that a prediction simulates, roughly: stands for its time.
+// Number of tasks that a prediction simulates, roughly, and the cost of its plan in tasks: stands for its time.
 double work_of(const Scenario& scenario, const Prediction& prediction);
 
 // The best of a few changes to this prediction: a compiled stack, flash attention, the network's settings where it waits for the

@@ -21,13 +21,13 @@ namespace {
 constexpr std::size_t kDraws = 24, kFewestDraws = 8;
 constexpr std::size_t kOutcomes = 1000;  // drawn from these for the probability of the pick
 constexpr std::uint64_t kSeed = 1;
-// Rivals that may turn out better than the pick, which is predicted to within about 12 % (Discrepancy): at most this many, by
-// this factor of its cost, or beyond the memory by this factor.
-constexpr std::size_t kMostRivals = 3;
+// Rivals that may turn out better than the pick, which is predicted to within about 12 % (Discrepancy): at most this many (of
+// each of several models), by this factor of its cost, or beyond the memory by this factor.
+constexpr std::size_t kMostRivals = 3, kRivalsOfSeveral = 2;
 constexpr double kSerious = 1.6, kNearlyFits = 1.15;
 // Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Below, a number of tasks that
 // takes hundredths of a second.
-constexpr double kWorkOfDraws = 1, kWorkOfValues = 0.6, kWorkOfSuggestions = 0.5, kLittleWork = 4000;
+constexpr double kWorkOfDraws = 1, kWorkOfValues = 0.6, kWorkOfSuggestions = 0.5, kLittleWork = 8000;
 // Draws with losses on a path take longer than the prediction, whose path may lose nothing.
 constexpr double kLosses = 3;
 // Below this ratio of a job at both ends of a value's interval, the value does not matter.
@@ -74,9 +74,10 @@ std::vector<std::size_t> rows_within(const RunResult& result, const Verdict& ver
 }
 
 std::vector<std::size_t> rivals_of(const RunResult& result, const Verdict& verdict) {
+  const std::size_t most = result.scenario.models.size() > 1 ? kRivalsOfSeveral : kMostRivals;
   auto out = rows_within(result, verdict, kSerious);
-  if (out.size() > kMostRivals) out.resize(kMostRivals);
-  for (std::size_t i = 0; i < result.predictions.size() && out.size() < kMostRivals; ++i) {
+  if (out.size() > most) out.resize(most);
+  for (std::size_t i = 0; i < result.predictions.size() && out.size() < most; ++i) {
     const Prediction& p = result.predictions[i];
     const DeviceMemory* memory = fullest(p.memory);
     if (p.model == verdict.model && p.status == Status::kOutOfMemory && memory &&
@@ -99,7 +100,7 @@ double work_of_draw(const RunResult& result, std::size_t row) {
   const auto group = std::find_if(result.scenario.groups.begin(), result.scenario.groups.end(),
                                   [&](const Group& one) { return one.names == p.group; });
   const bool far = group != result.scenario.groups.end() && spans_sites(result.scenario.platform, group->devices);
-  return std::max(1.0, work_of(result.scenario, p)) * (far ? kLosses : 1);
+  return work_of(result.scenario, p) * (far ? kLosses : 1);
 }
 
 // Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
@@ -348,7 +349,7 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
   for (auto& verdict : out) {
     if (verdict.job) widen(*verdict.job, result.predictions[*verdict.best].job.value);
     if (is_over(options)) continue;
-    const double budget = std::max(kLittleWork, kWorkOfSuggestions * work_of(result));
+    const double budget = std::max(kLittleWork, kWorkOfSuggestions * work_of(result)) / static_cast<double>(out.size());
     if (verdict.best)
       verdict.faster = faster_than(result, result.predictions[*verdict.best], budget, options);
     else
