@@ -91,8 +91,8 @@ const std::vector<ValidatedCluster>& validated_clusters() {
   // Errors of cells that no value was fitted to, where the page has these. tests/search/nearest_test.cpp compares them with the
   // pages.
   static const std::vector<ValidatedCluster> kClusters = {
-      {"two FABRIC sites over TCP", "fabric.md", 0.36, 2, {57.4, 104}, {4, 4}, {24, 24}, kTcp, kOperators, {355, 656}},
-      {"one FABRIC site over TCP", "fabric.md", 0.375, 1, {0, 1}, {4, 4}, {16, 24}, kTcp, kOperators, {355, 656}},
+      {"two FABRIC sites over TCP", "fabric.md", 0.225, 2, {20.2, 104}, {4, 4}, {16, 24}, kTcp, kOperators, {354, 657}},
+      {"one FABRIC site over TCP", "fabric.md", 0.375, 1, {0, 1}, {4, 4}, {16, 24}, kTcp, kOperators, {354, 657}},
       {"two GPUs of one FABRIC VM",
        "fabric.md",
        0.06,
@@ -102,7 +102,7 @@ const std::vector<ValidatedCluster>& validated_clusters() {
        {24, 24},
        kPcie,
        kOperators,
-       {355, 355}},  // fitted
+       {354, 355}},  // fitted
       {"one node of 4 A100", "deepspeed.md", 0.167, 1, {0, 0}, {4, 4}, {40, 40}, kNvlink, kReplicas, {700, 33300}},
       {"two nodes of 4 A100", "deepspeed.md", 0.167, 1, {0, 1}, {8, 8}, {40, 40}, kRdma, kReplicas, {700, 12000}},
       {"machines with shaped NICs", "wan.md", 0.0385, 1, {0, 1}, {4, 4}, {48, 48}, kTcp, kRounds, {30, 30}},
@@ -114,7 +114,8 @@ const std::vector<ValidatedCluster>& validated_clusters() {
       {"16 to 64 A100 of 40 GB", "runs.md", 0.038, 1, {0, 1}, {16, 64}, {40, 40}, kRdma, kReplicas, {125, 7000}},
       {"8 H100", "runs.md", 0.06, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kReplicas, {760, 13000}},
       {"one to four H200", "runs.md", 0.06, 1, {0, 0}, {1, 4}, {141, 141}, kNvlink, kReplicas, {8000, 8000}},
-      {"Selene, 8 to 512 A100", "gpu.md", 0.028, 1, {0, 1}, {8, 512}, {80, 80}, kRdma, kMegatron, {22000, 1e6}},
+      {"8 A100 of Selene", "gpu.md", 0.027, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kMegatron, {22000, 22100}},
+      {"64 to 512 A100 of Selene", "gpu.md", 0.032, 1, {0, 1}, {64, 512}, {80, 80}, kRdma, kMegatron, {175000, 1e6}},
   };
   return kClusters;
 }

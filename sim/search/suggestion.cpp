@@ -27,13 +27,13 @@ const Group* group_of(const Scenario& scenario, const std::vector<std::string>& 
   return at == scenario.groups.end() ? nullptr : &*at;
 }
 
-// Names of the techniques that a scenario may add, in the order of the table.
+// Names of the techniques that a scenario may add, in the order of the table: not those of Algorithm 1's trials.
 std::vector<std::string> other_techniques(const Scenario& scenario) {
   std::vector<std::string> out;
   for (const Technique* technique : technique_table()) {
     const bool known = std::any_of(scenario.techniques.begin(), scenario.techniques.end(),
                                    [&](const TechniqueOptions& t) { return t.technique == technique; });
-    if (!known) out.emplace_back(technique->name);
+    if (!known && technique->trial == Trial::kNone) out.emplace_back(technique->name);
   }
   return out;
 }

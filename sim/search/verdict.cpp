@@ -25,9 +25,9 @@ constexpr std::uint64_t kSeed = 1;
 // each of several models), by this factor of its cost, or beyond the memory by this factor.
 constexpr std::size_t kMostRivals = 3, kRivalsOfSeveral = 2;
 constexpr double kSerious = 1.6, kNearlyFits = 1.15;
-// Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Below, a number of tasks that
-// takes hundredths of a second.
-constexpr double kWorkOfDraws = 1, kWorkOfValues = 0.6, kWorkOfSuggestions = 0.5, kLittleWork = 8000;
+// Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Below, numbers of tasks that
+// take hundredths of a second.
+constexpr double kWorkOfDraws = 1, kWorkOfValues = 0.6, kWorkOfSuggestions = 0.5, kLittleWork = 8000, kLittleWorkOfDraws = 16000;
 // Draws with losses on a path take longer than the prediction, whose path may lose nothing.
 constexpr double kLosses = 3;
 // Below this ratio of a job at both ends of a value's interval, the value does not matter.
@@ -143,7 +143,7 @@ void add_drawn(const RunResult& result, const VerdictOptions& options, std::vect
     }
   }
   if (ensemble.cells.empty()) return;
-  const double budget = std::max(kLittleWork, kWorkOfDraws * work_of(result));
+  const double budget = std::max(kLittleWorkOfDraws, kWorkOfDraws * work_of(result));
   const std::size_t count = std::min(kDraws, static_cast<std::size_t>(budget / work));
   if (count < kFewestDraws) return;
   const PointLayout layout = layout_of(options.unknowns);

@@ -108,8 +108,7 @@ TEST(Table, FoldsWhatDoesNotFit) {
 }
 
 TEST(Table, AsksForALargerClusterOnlyAfterASearch) {
-  const RunResult result =
-      run_of("scenarios/gat-amst.yaml", {"models=gpt2m", "techniques=[Data]", "training.batch=64", "groups=[[gat]]"});
+  const RunResult result = run_of("docs/examples/1-one-gpu/scenario.yaml", {"techniques=[DDP]"});
   EXPECT_THAT(to_table(result), AllOf(HasSubstr("slmsim plan"), Not(HasSubstr("larger cluster"))));
   EXPECT_THAT(table_with(result, [](TableOptions& o) { o.scenario = "x.yaml"; }),
               HasSubstr("a larger cluster is needed"));

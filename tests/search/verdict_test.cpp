@@ -132,8 +132,7 @@ TEST(Verdict, SuggestsWhatIsFaster) {
 }
 
 TEST(Verdict, SuggestsWhatWouldFit) {
-  const Overrides large = {"models=gpt2m", "techniques=[Data]", "groups=[[gat]]", "training.batch=64"};
-  const Case gat("scenarios/gat-amst.yaml", large);
+  const Case gat("docs/examples/1-one-gpu/scenario.yaml", {"techniques=[DDP]"});
   const Verdict verdict = gat.verdicts().front();
   ASSERT_FALSE(verdict.best);
   ASSERT_TRUE(verdict.would_fit);
