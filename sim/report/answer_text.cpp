@@ -47,14 +47,14 @@ std::string all_gpus_text(const RunResult& result, const Prediction& best) {
     const bool counts = p.model == best.model && p.gpus == most && p.status == Status::kOk;
     if (counts && (!fastest || p.job < fastest->job)) fastest = &p;
   }
-  if (!fastest) return fmt::format("All {} GPUs: nothing runs.", most);
-  if (fastest->job == best.job) return fmt::format("All {} GPUs: the same, the others stay idle.", most);
+  const std::string all = most == 2 ? "Both GPUs" : fmt::format("All {} GPUs", most);
+  if (!fastest) return fmt::format("{}: nothing runs.", all);
+  if (fastest->job == best.job) return fmt::format("{}: the same, the others stay idle.", all);
   const auto& b = fastest->breakdown;
   const double factor = fastest->job / best.job;
   const double waiting = (b.exposed_communication + b.overhead) / fastest->iteration;
-  return fmt::format("All {} GPUs: {:.3g} times {} ({}, waiting {} of the time).", most,
-                     factor < 1 ? 1 / factor : factor, factor < 1 ? "faster" : "slower", fastest->technique->name,
-                     percent(waiting));
+  return fmt::format("{}: {:.3g} times {} ({}, waiting {} of the time).", all, factor < 1 ? 1 / factor : factor,
+                     factor < 1 ? "faster" : "slower", fastest->technique->name, percent(waiting));
 }
 
 // "30.7 min (26.1 to 36.0)".
@@ -321,13 +321,11 @@ std::string like_text(const TableOptions& options) {
 
 std::string next_text(const TableOptions& options) {
   if (options.scenario.empty()) return "";
-  const std::string& name = options.scenario;
-  const bool brief = 3 * name.size() + 60 > kTextWidth;
-  const auto command = [&](const char* verb, const char* more) {
-    return fmt::format("slmsim {}{}{}", verb, brief ? "" : " " + name, more);
+  const auto text_with = [](const std::string& name, const char* more) {
+    return label("NEXT") + fmt::format("slmsim explain{0} | slmsim plan{0} | slmsim report{0}{1}\n", name, more);
   };
-  return wrapped(label("NEXT"), fmt::format("{} | {} | {}", command("explain", ""), command("plan", ""),
-                                            command("report", brief ? "" : " -o FILE")));
+  const std::string text = text_with(" " + options.scenario, " -o FILE");
+  return text.size() <= kTextWidth + 1 ? text : text_with("", "");
 }
 
 }  // namespace slmsim

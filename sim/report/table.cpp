@@ -35,6 +35,10 @@ std::string share(Seconds part, Seconds whole) {
   return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
 }
 
+std::string factor_text(double factor) {
+  return fmt::format("{:.{}f} x", factor, factor < 10 ? 2 : factor < 100 ? 1 : 0);
+}
+
 // Predictions with equal figures.
 struct Row {
   std::vector<const Prediction*> predictions;
@@ -90,6 +94,14 @@ std::vector<Row> rows_of(const RunResult& result, const std::string& model, cons
     const auto at = std::find_if(out.begin(), out.end(), joins);
     (at == out.end() ? out.emplace_back() : *at).predictions.push_back(p);
   }
+  // Rows of several techniques that are the same on several groups.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t k = out.size() - 1; k > i; --k) {
+      if (!same_figures(out[i].first(), out[k].first()) || out[i].techniques() != out[k].techniques()) continue;
+      out[i].predictions.insert(out[i].predictions.end(), out[k].predictions.begin(), out[k].predictions.end());
+      out.erase(out.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
   return out;
 }
 
@@ -129,7 +141,7 @@ std::string figures(const Row& row, const Columns& columns) {
   const DeviceMemory* memory = fullest(p.memory);
   const auto& b = p.breakdown;
   const bool is_best = row.has(columns.best);
-  const std::string factor = is_best ? "best" : columns.best ? fmt::format("{:.3g} x", p.job / columns.best->job) : "";
+  const std::string factor = is_best ? "best" : columns.best ? factor_text(p.job / columns.best->job) : "";
   return fmt::format(
       " {:>7} {:>7} {:>9} {:>8} {:>11} {:>4} {:>4} {:>4}\n", columns.job.text(p.job), factor,
       columns.iteration.text(p.iteration), count_text(p.tokens_per_second),

@@ -18,6 +18,8 @@ namespace {
 constexpr double kWorkOfSites = 4;
 // A plan takes as long as this many tasks.
 constexpr double kWorkOfPlan = 150;
+// Micro-batches that repeat are simulated once (sim/predict/repeating.h).
+constexpr int kMostMicroBatches = 8;
 // Effort of the search for a way to fit: a fraction of a second.
 constexpr double kShortSearch = 0.005;
 
@@ -54,6 +56,9 @@ std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& be
     if (waits || first.starts_with("software.") || first.starts_with("techniques.")) out.push_back(std::move(change));
   }
   if (stack.size() > 1) out.push_back(std::move(stack));
+  // The budget may end before the last one.
+  std::stable_partition(out.begin(), out.end(),
+                        [](const Overrides& change) { return change.front().starts_with("software."); });
   return out;
 }
 
@@ -100,7 +105,8 @@ double work_of(const Scenario& scenario, const Prediction& p) {
   const Group* group = group_of(scenario, p.group);
   if (!p.plan || !group || model == scenario.models.end()) return kWorkOfPlan;
   const double steps = p.round ? p.round->steps : 1;
-  const double tasks = steps * p.gpus * p.plan->micro_batches * static_cast<double>(model->layers);
+  const double tasks =
+      steps * p.gpus * std::min(p.plan->micro_batches, kMostMicroBatches) * static_cast<double>(model->layers);
   return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
 }
 

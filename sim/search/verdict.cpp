@@ -18,7 +18,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kDraws = 24, kFewestDraws = 8;
+constexpr std::size_t kDraws = 24, kFewestDraws = 6;
 constexpr std::size_t kOutcomes = 1000;  // drawn from these for the probability of the pick
 constexpr std::uint64_t kSeed = 1;
 // Rivals that may turn out better than the pick, which is predicted to within about 12 % (Discrepancy): at most this many (of
@@ -27,9 +27,8 @@ constexpr std::size_t kMostRivals = 3, kRivalsOfSeveral = 2;
 constexpr double kSerious = 1.6, kNearlyFits = 1.15;
 // Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Below, numbers of tasks that
 // take hundredths of a second.
-constexpr double kWorkOfDraws = 1, kWorkOfValues = 0.6, kWorkOfSuggestions = 0.5, kLittleWork = 8000, kLittleWorkOfDraws = 16000;
-// Draws with losses on a path take longer than the prediction, whose path may lose nothing.
-constexpr double kLosses = 3;
+constexpr double kWorkOfDraws = 2, kWorkOfValues = 2, kWorkOfSuggestions = 0.5, kLittleWork = 8000,
+                 kLittleWorkOfDraws = 16000;
 // Below this ratio of a job at both ends of a value's interval, the value does not matter.
 constexpr double kMatters = 1.01;
 
@@ -94,15 +93,6 @@ double work_of(const RunResult& result) {
   return out;
 }
 
-// The same of a row at one draw.
-double work_of_draw(const RunResult& result, std::size_t row) {
-  const Prediction& p = result.predictions[row];
-  const auto group = std::find_if(result.scenario.groups.begin(), result.scenario.groups.end(),
-                                  [&](const Group& one) { return one.names == p.group; });
-  const bool far = group != result.scenario.groups.end() && spans_sites(result.scenario.platform, group->devices);
-  return work_of(result.scenario, p) * (far ? kLosses : 1);
-}
-
 // Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
 std::vector<std::vector<Forecast>> forecasts_at(const std::vector<Overrides>& points,
                                                 const std::vector<Candidate>& cells, const VerdictOptions& options) {
@@ -139,7 +129,7 @@ void add_drawn(const RunResult& result, const VerdictOptions& options, std::vect
     rows.insert(rows.begin(), *verdict.best);
     for (const std::size_t row : rows) {
       ensemble.cells.push_back(cell_of(result.predictions[row]));
-      work += work_of_draw(result, row);
+      work += work_of(result.scenario, result.predictions[row]);
     }
   }
   if (ensemble.cells.empty()) return;
@@ -236,7 +226,7 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     if (!verdict.best) continue;
     rows.push_back(*verdict.best);
     cells.push_back(cell_of(result.predictions[rows.back()]));
-    work += work_of_draw(result, rows.back());
+    work += work_of(result.scenario, result.predictions[rows.back()]);
   }
   const double end = normal_quantile(0.9);
   std::vector<const Unknown*> unknowns;
