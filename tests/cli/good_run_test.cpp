@@ -169,7 +169,7 @@ TEST(Run, EndsWithStatusOneAlsoWhereATraceOfNothingIsAskedFor) {
   const TemporaryFolder folder;
   const RunOutcome run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--trace", folder.file("trace.json")}));
   EXPECT_EQ(run.status, 1) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("nothing: a larger cluster is needed"));
+  EXPECT_THAT(run.out, HasSubstr("a larger cluster is needed"));
 }
 
 TEST(Select, TellsBothAlgorithms) {

@@ -173,7 +173,7 @@ TEST(CommandLine, TakesTheFormatFromTheEndingOfTheOutput) {
   EXPECT_EQ(run_into("o.json").substr(0, 1), "{");
   EXPECT_EQ(run_into("o.csv").substr(0, 9), "scenario,");
   EXPECT_EQ(run_into("o.txt").substr(0, 9), "gat-amst:");
-  expect_refused({"run", kScenario, "--format", "csv", "-o", folder.file("other.json")}, "",
+  expect_refused({"run", kScenario, "--format", "csv", "-o", folder.file("other.json")}, "slmsim",
                  {{"", "--format csv contradicts --output"}});
   EXPECT_EQ(slmsim_run({"run", kScenario, "-t", "Data", "--format", "json", "-o", folder.file("same.json")}).status, 0);
 }
