@@ -37,7 +37,8 @@ std::string gpus_text(const Scenario& scenario, const Prediction& p) {
   return fmt::format("{}", fmt::join(out, " + "));
 }
 
-// The fastest prediction on all GPUs, where the best choice is on fewer: "All 4 GPUs: 4.8 times slower (Pipeshard, 80 % waiting)".
+// The fastest prediction on all GPUs, where the best choice is on fewer: "All 4 GPUs: 4.8 times slower (Pipeshard, waiting
+// 80 % of the time)."
 std::string all_gpus_text(const RunResult& result, const Prediction& best) {
   int most = 0;
   const Prediction* fastest = nullptr;

@@ -26,8 +26,8 @@ inline constexpr std::size_t kTextWidth = 100;  // of a text for people
 // A space that no line breaks at, in a text for wrapped().
 inline constexpr char kNoBreak = '\x1f';
 
-// The text in lines of at most kTextWidth where it has spaces to break at, not before a "%"; `first` stands before the first line, and spaces of its
-// length before the others.
+// The text in lines of at most kTextWidth where it has spaces to break at, not before a "%"; `first` stands before the first
+// line, and spaces of its length before the others.
 std::string wrapped(const std::string& first, const std::string& text);
 
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
