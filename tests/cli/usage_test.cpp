@@ -162,6 +162,22 @@ TEST(CommandLine, RefusesTwoResultsInOneFile) {
   EXPECT_EQ(folder.count(), 0);
 }
 
+TEST(CommandLine, TakesTheFormatFromTheEndingOfTheOutput) {
+  const TemporaryFolder folder;
+  const auto run_into = [&](const std::string& file) {
+    const RunOutcome run =
+        slmsim_run({"run", kScenario, "-t", "Data", "-g", "gat", "-m", "gpt2m", "-o", folder.file(file)});
+    EXPECT_EQ(run.status, 0) << run.err;
+    return contents(folder.file(file));
+  };
+  EXPECT_EQ(run_into("o.json").substr(0, 1), "{");
+  EXPECT_EQ(run_into("o.csv").substr(0, 9), "scenario,");
+  EXPECT_EQ(run_into("o.txt").substr(0, 9), "gat-amst:");
+  expect_refused({"run", kScenario, "--format", "csv", "-o", folder.file("other.json")}, "slmsim",
+                 {{"", "--format csv contradicts --output"}});
+  EXPECT_EQ(slmsim_run({"run", kScenario, "-t", "Data", "--format", "json", "-o", folder.file("same.json")}).status, 0);
+}
+
 TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {
   const TemporaryFolder folder;
   const std::string file = folder.write("x.yaml", "extends: \"\\e[31m\\r\\a\\x9b\"\n\"na\\bme\": \"\\e]0;title\\a\"\n");
