@@ -69,7 +69,7 @@ void TcpSender::resume(double idle) {
 double TcpSender::take(double remaining) {
   const double most = usable() * connections_;
   const double room = whole(most - on_the_way_);
-  const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
+  const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : least_share_;
   if (room < std::min(remaining, whole(most * share))) return 0;
   const double piece = std::min(remaining, room);
   on_the_way_ += piece;
@@ -151,6 +151,12 @@ void TcpSender::count_towards_loss(double bytes, double now) {
   state_.window = std::max(window * (is_cubic() ? kCubicBeta : kRenoBeta), kLeastWindow * path_.segment.value);
   state_.threshold = state_.reno = state_.window;
   last_loss_ = now;
+}
+
+void TcpSender::average(const TcpState& state, double now) {
+  state_ = state;
+  last_loss_ = now - state.age;
+  on_the_way_ = 0;
 }
 
 TcpState TcpSender::state(double now) const {

@@ -9,6 +9,7 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/in_order.h"
+#include "sim/engine/loss_rate.h"
 
 namespace slmsim {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::size_t kLastOnes = 6;
 constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
 constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
 constexpr double kFallen = 0.8;     // share of the window at a first loss; less is more than chance
+constexpr double kLongIteration = 1000;  // round trips; slow start takes some ten of them
 constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
 // Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
 // of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
@@ -131,6 +133,26 @@ double spread_from(const IterationTimes& result, std::size_t first) {
   return most;
 }
 
+// Relative standard deviation of a time that follows from the connection with the most random losses: that of a
+// sum of exponential distances.
+double chance_of_losses(const TaskGraph& graph) {
+  std::vector<double> losses(graph.connections().size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind != TaskKind::kTransfer) continue;
+    const Connection& connection = graph.connections()[task.place];
+    if (connection.route.windowed)
+      losses[task.place] += losses_of(connection.route.window, task.amount / connection.sockets) * task.times;
+  }
+  const double most = losses.empty() ? 0 : *std::max_element(losses.begin(), losses.end());
+  return most > 0 ? 1 / std::sqrt(most) : 0;
+}
+
+double longest_round_trip(const TaskGraph& graph) {
+  double longest = 0;
+  for (const auto& connection : graph.connections()) longest = std::max(longest, connection.route.window.rtt.value);
+  return longest;
+}
+
 // Index of the first iteration after which times stop rising (or falling) monotonically, as they do while windows settle.
 std::size_t first_turn(const std::vector<Seconds>& times) {
   for (std::size_t i = 1; i + 1 < times.size(); ++i) {
@@ -174,6 +196,7 @@ class IterationLoop {
     last_ = {};  // frees its memory for the next one
     last_ = simulate(graph_, before, options_);
   }
+  bool is_by_events() const { return !in_order_; }
   Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
   const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
   // Timeline of the last iteration, which began with `before`.
@@ -242,10 +265,19 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       if (fall) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
+    if (!done && options.coarse && iterating.is_by_events() &&
+        (result.times.size() > 1 || result.first().value > kLongIteration * longest_round_trip(graph))) {
+      result.cycle_start = result.times.size() - 1;
+      done = true;
+    }
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
   // A state that came back says little where iterations went up and down before: another one might have come back as well.
   if (result.repeats && meets) result.spread = std::max(kMeeting, spread_from(result, first_turn(result.times)));
+  if (const double chance = lossy ? chance_of_losses(graph) : 0; chance > 0) {
+    result.repeats = false;  // iterations were equal only in their mean
+    result.spread = std::max({result.spread, kSettled, chance});
+  }
   result.before_last = std::move(states[result.times.size() - 1]);
   result.last = iterating.timeline(result.before_last);
   result.last.connections = states.back();
