@@ -93,7 +93,8 @@ std::vector<Candidate> candidates_of(const Scenario& scenario) {
   return out;
 }
 
-Forecaster::Forecaster(std::vector<Experiment> experiments) : experiments_(std::move(experiments)) {
+Forecaster::Forecaster(std::vector<Experiment> experiments, bool coarse)
+    : experiments_(std::move(experiments)), coarse_(coarse) {
   files_.reserve(experiments_.size());
   for (const auto& experiment : experiments_) {
     if (experiment.text)
@@ -120,6 +121,7 @@ Forecasts Forecaster::answer(const Question& question) {
   PredictOptions options;
   options.advice = false;
   options.time_misfits = true;
+  options.coarse = coarse_ && !question.exact;
   Forecasts out;
   for (const auto& cell : experiment.cells) {
     if (cell.network_run) {
@@ -149,7 +151,8 @@ std::vector<Forecasts> Forecaster::ask(const std::vector<Question>& questions, c
   std::vector<std::uint64_t> open;
   std::set<std::string> asked;
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    keys.push_back(fmt::format("{} {}", questions[i].experiment, fmt::join(questions[i].overrides, "\n")));
+    keys.push_back(fmt::format("{}{} {}", questions[i].experiment, questions[i].exact ? " exact" : "",
+                               fmt::join(questions[i].overrides, "\n")));
     if (!known_.contains(keys[i]) && asked.insert(keys[i]).second) open.push_back(i);
   }
   if (open.size() > kFewQuestions) {

@@ -145,6 +145,52 @@ double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epo
   return sum / all;
 }
 
+namespace {
+
+constexpr std::size_t kFirstDraws = 8;
+constexpr double kFar = 2 * kFailure;  // times the cost of the best
+
+// Whether the cell costs more than kFar times the best of its model at all points.
+bool is_far(const Ensemble& ensemble, std::size_t cell, Objective objective) {
+  return std::all_of(ensemble.forecasts.begin(), ensemble.forecasts.end(), [&](const auto& all) {
+    double best = kNever;
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      const bool runs = all[c].status == Status::kOk && all[c].is_timed();
+      if (runs && ensemble.cells[c].model == ensemble.cells[cell].model)
+        best = std::min(best, cost_of(all[c], objective));
+    }
+    return all[cell].is_timed() && std::isfinite(best) && cost_of(all[cell], objective) > kFar * best;
+  });
+}
+
+}  // namespace
+
+Ensemble ensemble_of_rivals(const Draws& draws, const Experiment& experiment, Objective objective, std::size_t count,
+                            const std::function<bool()>& stop) {
+  Forecaster all({experiment}, true);
+  Ensemble first = ensemble_of(draws, all, std::min(kFirstDraws, count), stop);
+  if (first.size() == 0 || count <= kFirstDraws) return first;
+  Experiment rivals = experiment;
+  rivals.cells.clear();
+  std::vector<std::size_t> near;
+  for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
+    if (is_far(first, c, objective)) continue;
+    near.push_back(c);
+    rivals.cells.push_back(experiment.cells[c]);
+  }
+  Forecaster forecaster({std::move(rivals)}, true);
+  Ensemble out = ensemble_of(draws, forecaster, count, stop);
+  if (out.size() == 0) return first;
+  // Draws are ordered along the direction in which they differ most.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::vector<Forecast> forecasts = first.forecasts[i * first.size() / out.size()];
+    for (std::size_t k = 0; k < near.size(); ++k) forecasts[near[k]] = out.forecasts[i][k];
+    out.forecasts[i] = std::move(forecasts);
+  }
+  out.cells = experiment.cells;
+  return out;
+}
+
 std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
   const auto forecast_alike = [&](std::size_t a, std::size_t b) {
     const Candidate &one = ensemble.cells[a], &other = ensemble.cells[b];
