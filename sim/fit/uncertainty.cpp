@@ -69,20 +69,20 @@ std::size_t Ensemble::position_of(const Candidate& cell) const {
 
 namespace {
 
-double ratio(double exact, double coarse) { return exact > 0 && coarse > 0 ? exact / coarse : 1; }
+double ratio_of(double exact, double coarse) { return exact > 0 && coarse > 0 ? exact / coarse : 1; }
 
 // Multiplies the forecasts of each cell by the ratio of exact to coarse at one point.
 void correct(Ensemble& ensemble, const std::vector<Forecast>& coarse, const std::vector<Forecast>& exact) {
   if (coarse.empty() || exact.empty()) return;
   for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
-    const double iteration = ratio(exact[c].iteration, coarse[c].iteration);
-    const double trial = ratio(exact[c].trial, coarse[c].trial);
-    const double running = ratio(exact[c].job - exact[c].startup, coarse[c].job - coarse[c].startup);
+    const double iteration = ratio_of(exact[c].iteration, coarse[c].iteration);
+    const double trial = ratio_of(exact[c].trial, coarse[c].trial);
+    const double running = ratio_of(exact[c].job - exact[c].startup, coarse[c].job - coarse[c].startup);
     if (iteration == 1 && trial == 1 && running == 1) continue;
     for (auto& forecasts : ensemble.forecasts) {
       Forecast& f = forecasts[c];
       const double job = f.startup + (f.job - f.startup) * running;
-      f.gpu_hours *= ratio(job, f.job);
+      f.gpu_hours *= ratio_of(job, f.job);
       f.job = job;
       f.iteration *= iteration;
       f.tokens_per_second /= iteration;
