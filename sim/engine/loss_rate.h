@@ -2,7 +2,8 @@
 //
 // Where a path loses a segment in 200 or more, windows are a few segments, and a transfer of many windows meets many losses.
 // Once slow start has met its first loss, such a transfer is carried at the rate of a sender alone on the path (tcp_sender.h),
-// as its mean over many losses, instead of round trip by round trip. Real losses fall at random distances, so a time varies by 1 / sqrt(losses); `losses_of` counts them.
+// as its mean over many losses, instead of round trip by round trip; SimGrid's engine simulates each loss. Real losses fall at
+// random distances, so a time varies by 1 / sqrt(losses); `losses_of` counts them.
 #pragma once
 
 #include <optional>
