@@ -49,7 +49,6 @@ struct Channel {
     if (before.tcp.window > 0) last_sent = -before.idle.value;
     const TcpWindow& window = connection->route.window;
     sender.emplace(window, connection->sockets, limits.single, before.tcp, on_the_way);
-    if (options.coarse) sender->send_whole_windows();
     if (!options.always_engine) losses = loss_rate_of(window, connection->sockets, limits.most, limits.single);
   }
 

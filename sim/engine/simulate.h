@@ -52,8 +52,7 @@ struct SimulationOptions {
   bool record_flows = false;
   bool always_events = false;  // also where tasks can be processed in order (in_order.h), with the same results
   bool always_engine = false;  // also where few flows share links: slower, with the same results
-  // For estimates of a few percent, where events are needed: a window leaves at once, and simulate_iterations
-  // (sim/predict/iterations.h) stops after the second iteration, or the first if it is long.
+  // For simulate_iterations (sim/predict/iterations.h): a first iteration that is long stands for all.
   bool coarse = false;
 };
 

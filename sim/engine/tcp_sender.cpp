@@ -69,7 +69,7 @@ void TcpSender::resume(double idle) {
 double TcpSender::take(double remaining) {
   const double most = usable() * connections_;
   const double room = whole(most - on_the_way_);
-  const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : least_share_;
+  const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
   if (room < std::min(remaining, whole(most * share))) return 0;
   const double piece = std::min(remaining, room);
   on_the_way_ += piece;

@@ -67,8 +67,6 @@ class TcpSender {
 
   // After many losses at their mean rate (loss_rate.h): nothing is in flight.
   void average(const TcpState& state, double now);
-  // A whole window leaves at once, instead of a share of it: fewer flows, less precise.
-  void send_whole_windows() { least_share_ = 1; }
 
   const TcpState& state() const { return state_; }  // `age` as of the last call of state(now)
   TcpState state(double now) const;
@@ -89,7 +87,6 @@ class TcpSender {
   double last_loss_ = 0;                     // s; shifted by pauses
   double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K for that W_max
   double on_the_way_ = 0;                    // bytes of all connections
-  double least_share_ = kLeastShareOfWindow;
 };
 
 }  // namespace slmsim

@@ -66,8 +66,7 @@ struct Question {
   bool exact = false;
 };
 
-// Answers questions with worker processes; repeated questions are not simulated again. `coarse`: forecasts are estimates to a
-// few percent (PredictOptions::coarse).
+// Answers questions with worker processes; repeated questions are not simulated again. `coarse`: as PredictOptions::coarse.
 class Forecaster {
  public:
   explicit Forecaster(std::vector<Experiment> experiments, bool coarse = false);

@@ -19,7 +19,6 @@ constexpr std::size_t kLastOnes = 6;
 constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
 constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
 constexpr double kFallen = 0.8;     // share of the window at a first loss; less is more than chance
-constexpr double kLongIteration = 1000;  // round trips; slow start takes some ten of them
 constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
 // Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
 // of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
@@ -52,22 +51,41 @@ bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-// Connections that lose a segment within the largest number of simulated iterations.
-std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
+// Expected losses of each connection in an iteration.
+std::vector<double> losses_of_connections(const TaskGraph& graph) {
   const auto& connections = graph.connections();
   std::vector<double> bytes(connections.size());
   for (const Task& task : graph.tasks()) {
     if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount;
   }
-  std::vector<std::size_t> out;
+  std::vector<double> out(connections.size());
   for (std::size_t i = 0; i < connections.size(); ++i) {
     const TcpWindow& window = connections[i].route.window;
     if (!connections[i].route.windowed || window.loss <= 0 || window.congestion_control == CongestionControl::kBbr)
       continue;
-    const double segments = bytes[i] / connections[i].sockets / window.segment.value;
-    if (segments * window.loss * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+    out[i] = bytes[i] / connections[i].sockets / window.segment.value * window.loss;
   }
   return out;
+}
+
+// Connections that lose a segment within the largest number of simulated iterations.
+std::vector<std::size_t> losing_connections(const std::vector<double>& losses) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (losses[i] * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+  }
+  return out;
+}
+
+// Whether an iteration is so long that its cold start hardly counts: slow start takes some ten round trips, and first losses
+// shrink windows to their mean.
+bool outlasts_its_start(Seconds iteration, const TaskGraph& graph, const std::vector<double>& losses,
+                        const std::vector<std::size_t>& losing) {
+  constexpr double kRoundTrips = 1000, kLosses = 30;
+  double longest = 0;
+  for (const auto& connection : graph.connections()) longest = std::max(longest, connection.route.window.rtt.value);
+  return iteration.value > kRoundTrips * longest &&
+         std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return losses[i] >= kLosses; });
 }
 
 bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) {
@@ -147,12 +165,6 @@ double chance_of_losses(const TaskGraph& graph) {
   return most > 0 ? 1 / std::sqrt(most) : 0;
 }
 
-double longest_round_trip(const TaskGraph& graph) {
-  double longest = 0;
-  for (const auto& connection : graph.connections()) longest = std::max(longest, connection.route.window.rtt.value);
-  return longest;
-}
-
 // Index of the first iteration after which times stop rising (or falling) monotonically, as they do while windows settle.
 std::size_t first_turn(const std::vector<Seconds>& times) {
   for (std::size_t i = 1; i + 1 < times.size(); ++i) {
@@ -196,7 +208,6 @@ class IterationLoop {
     last_ = {};  // frees its memory for the next one
     last_ = simulate(graph_, before, options_);
   }
-  bool is_by_events() const { return !in_order_; }
   Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
   const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
   // Timeline of the last iteration, which began with `before`.
@@ -240,7 +251,8 @@ Seconds IterationTimes::total(double count) const {
 IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
-  const std::vector<std::size_t> losing = losing_connections(graph);
+  const std::vector<double> losses = losses_of_connections(graph);
+  const std::vector<std::size_t> losing = losing_connections(losses);
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
   IterationLoop iterating(graph, options, known);
   std::optional<State> after;  // set where the next iteration is known
@@ -265,11 +277,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       if (fall) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
-    if (!done && options.coarse && iterating.is_by_events() &&
-        (result.times.size() > 1 || result.first().value > kLongIteration * longest_round_trip(graph))) {
-      result.cycle_start = result.times.size() - 1;
-      done = true;
-    }
+    done = done || (options.coarse && outlasts_its_start(result.first(), graph, losses, losing));
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
   // A state that came back says little where iterations went up and down before: another one might have come back as well.
