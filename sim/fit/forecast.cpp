@@ -122,6 +122,7 @@ Forecasts Forecaster::answer(const Question& question) {
   options.advice = false;
   options.time_misfits = true;
   options.coarse = coarse_ && !question.exact;
+  std::map<std::string, OperatorGraph> graphs;  // of models
   Forecasts out;
   for (const auto& cell : experiment.cells) {
     if (cell.network_run) {
@@ -131,7 +132,9 @@ Forecasts Forecaster::answer(const Question& question) {
     out.emplace_back();
     for (const auto& model : scenario.models) {
       if (model.name != cell.model) continue;
-      const OperatorGraph operators = build_operator_graph(model);
+      const auto [known, fresh] = graphs.try_emplace(model.name);
+      if (fresh) known->second = build_operator_graph(model);
+      const OperatorGraph& operators = known->second;
       for (const auto& group : scenario.groups) {
         for (const auto& technique : scenario.techniques) {
           if (group.names != cell.group || cell.technique != technique.technique->name) continue;
