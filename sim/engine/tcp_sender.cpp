@@ -176,6 +176,12 @@ void TcpSender::count_towards_loss(double bytes, double now) {
   last_loss_ = now;
 }
 
+void TcpSender::average(const TcpState& state, double now) {
+  state_ = state;
+  last_loss_ = now - state.age;
+  on_the_way_ = 0;
+}
+
 TcpState TcpSender::state(double now) const {
   TcpState out = state_;
   out.age = out.before_loss > 0 ? now - last_loss_ : 0;

@@ -69,6 +69,10 @@ class TcpSender {
   Acknowledgements left(double bytes, double length);
   void acknowledged(double bytes, double now);
 
+  // After many losses at their mean rate (loss_rate.h): nothing is in flight.
+  void average(const TcpState& state, double now);
+
+  const TcpState& state() const { return state_; }  // `age` as of the last call of state(now)
   TcpState state(double now) const;
 
  private:

@@ -234,6 +234,7 @@ void add_uncertainty(const RunResult& result, Json& out) {
                      {"regret", rounded(pick.regret)},
                      {"objective", objective}});
   out["uncertainty"] = {{"points", u.points}, {"fitted_to", u.fitted_to}, {"unknowns", u.unknowns}, {"picks", picks}};
+  if (!u.remarks.empty()) out["uncertainty"]["remarks"] = u.remarks;
 }
 
 // The facts that `slmsim run` prints first, without draws and suggestions.

@@ -62,11 +62,12 @@ std::vector<double> longest_ways(const TaskGraph& graph, const std::vector<doubl
   return out;
 }
 
-// Use of a link: the earliest start of its first transfer, and its bytes.
+// Load of a link: the earliest start of its first transfer, and its bytes.
 struct LinkLoad {
   double first = std::numeric_limits<double>::infinity(), bytes = 0;
 };
-std::vector<LinkLoad> uses_of(const TaskGraph& graph, const std::vector<double>& times, const std::vector<double>& ends) {
+std::vector<LinkLoad> uses_of(const TaskGraph& graph, const std::vector<double>& times,
+                              const std::vector<double>& ends) {
   std::vector<LinkLoad> out(graph.links().size());
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];

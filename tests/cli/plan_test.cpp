@@ -77,7 +77,8 @@ TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
 
 TEST(Plan, SaysBeforehandWhenItEnds) {
   EXPECT_TRUE(
-      slmsim_run(with({})).err.starts_with("slmsim: stops within 15 min with the results so far (--time-limit)\n"));
+      slmsim_run(with({})).err.starts_with("slmsim: stops within 5 s with the results so far (--time-limit)\n"));
+  EXPECT_TRUE(slmsim_run(with({"--effort", "2"})).err.starts_with("slmsim: stops within 15 min"));
   EXPECT_TRUE(slmsim_run(with({"--time-limit", "60"})).err.starts_with("slmsim: stops within 1 min"));
   EXPECT_EQ(slmsim_run(with({"--time-limit", "0"})).err, "");  // it has no end but its effort
 }
