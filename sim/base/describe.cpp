@@ -55,6 +55,22 @@ std::string when_text(const Bundle& bundle) {
   return fmt::format("{}", fmt::join(best, "; "));
 }
 
+// Removes what earlier runs describe, by each map's forks; most of a run is like the one before it.
+using Seen = std::map<std::string, std::vector<std::vector<Fork>>>;
+void keep_new(Description& run, Seen& seen) {
+  std::map<std::string, bool> is_new;
+  for (const auto& record : run.keys) {
+    if (is_new.contains(record.map)) continue;
+    auto& known = seen[record.map];
+    auto forks = forks_at(run, record.map);
+    is_new[record.map] = std::find(known.begin(), known.end(), forks) == known.end();
+    if (is_new[record.map]) known.push_back(std::move(forks));
+  }
+  std::erase_if(run.keys, [&](const auto& record) { return !is_new.at(record.map); });
+  run.samples.clear();
+  run.entries.clear();
+}
+
 }  // namespace
 
 std::vector<Alternative> KeyTree::alternatives(const std::string& map) const {
@@ -89,6 +105,7 @@ KeyTree describe(const Reader& read) {
   Description any;
   const Node& sample = *any.sample_of(ValueType::map());
   std::vector<Description> runs;
+  Seen seen;
   for (std::vector<std::size_t> script;;) {
     Description run;
     run.script = script;
@@ -97,6 +114,7 @@ KeyTree describe(const Reader& read) {
     read(sample, reading);
     // The next path: the next option at the last fork that has one.
     auto forks = run.forks;
+    keep_new(run, seen);
     runs.push_back(std::move(run));
     while (!forks.empty() && forks.back().taken + 1 == forks.back().options.size()) forks.pop_back();
     if (forks.empty()) return KeyTree(std::move(runs));

@@ -216,11 +216,14 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   for (const auto& name : names) {
     if (std::find(candidates.begin(), candidates.end(), name) == candidates.end()) candidates.push_back(name);
   }
-  // "zero3" means ZeRO-3.
+  // "zero3" means ZeRO-3, "epoch" epochs.
   const std::string wanted = bare(word);
   std::vector<std::string> same;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same),
-               [&](const std::string& candidate) { return bare(candidate) == wanted; });
+               [&](const std::string& candidate) {
+                 const std::string name = bare(candidate);
+                 return name == wanted || name == wanted + "s" || name + "s" == wanted;
+               });
   if (!same.empty() && !wanted.empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
   // "a100" means "a100-40".
   if (const auto longer = that_contain(word, candidates);

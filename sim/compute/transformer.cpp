@@ -268,15 +268,19 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
     reading.error(node.place, fmt::format("{} has no \"model_type\", which names the family in Hugging Face's "
                                           "config.json, e.g. \"llama\"",
                                           path.empty() ? "the file" : path));
+  const FileKey model_type{"model_type",
+                           "The family of a Hugging Face config.json; its sizes have the names that transformers gives them."};
+  // Each family has names of its own, which a publisher writes.
+  if (hugging_face && reading.describing()) return fields.choice(model_type, family_names()), Transformer{};
   std::size_t family = 0;
   if (reading.errors.size() == errors_before)
-    family = fields.forking_choice(
-        hugging_face
-            ? FileKey{"model_type", "The family of a Hugging Face config.json, whose other keys are ignored."}
-            : FileKey{"family",
-                      "The architecture: gpt2 has learned positions, layer norms, biases and GELU; llama has rotary "
-                      "positions, RMS norms and SwiGLU; the others are named as in Hugging Face's config.json."},
-        family_names());
+    family = hugging_face
+                 ? fields.choice(model_type, family_names())
+                 : fields.forking_choice(
+                       {"family",
+                        "The architecture: gpt2 has learned positions, layer norms, biases and GELU; llama has rotary "
+                        "positions, RMS norms and SwiGLU; the others are named as in Hugging Face's config.json."},
+                       family_names());
   if (reading.errors.size() != errors_before) {
     // A file with a misspelt family reports its other errors too; a config of an unknown family does not report missing
     // keys.

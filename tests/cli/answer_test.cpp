@@ -109,7 +109,7 @@ TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   EXPECT_THAT(
       table.out,
       HasSubstr(
-          "link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B; measure with\n         slmsim-netprobe\n"));
+          "link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B, bandwidth_of path; measure\n         with slmsim-netprobe\n"));
   const Json all = predictions({"-m", "gpt2m", "-t", "Data"});
   ASSERT_EQ(all.size(), 3u);
   const auto rests_on_link = [](const Json& p) {

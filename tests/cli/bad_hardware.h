@@ -17,7 +17,7 @@ inline std::vector<BadCase> bad_model_cases() {
         {"3:9", "hidden: \"1 k\" is not a whole number"},
         {"5:9", "layers: \"0\" " + kExpectsRange + "a whole number from 1 to 4096"},
         {"6:11", "sequence: \"1e30\" " + kExpectsRange},
-        {"8:1", "unknown key \"weight_tying\"; known are: activation, attention_dropout, dropout, "}},
+        {"8:1", "unknown key \"weight_tying\"; known are: activation, attention_dropout, classes, "}},
        ""},
       {"check",
        "unknown-model-type.json",

@@ -1,5 +1,6 @@
 // slmsim init: from machines to a platform and a scenario that run.
 #include <filesystem>
+#include <regex>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
@@ -21,9 +22,9 @@ const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/import/inventory/files/";
 std::string run_what_was_written(const std::string& folder) {
   const RunOutcome check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
   EXPECT_EQ(check.status, 0) << check.err;
-  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "DDP"});
+  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "DDP", "--all", "--assumed"});
   EXPECT_EQ(run.status, 0) << run.err;
-  return run.out;
+  return std::regex_replace(run.out, std::regex("\\n +"), " ");
 }
 
 TEST(Init, WritesWhatRuns) {

@@ -52,7 +52,7 @@ TEST(WholeJobs, HaveColumnsInCsvAndATable) {
     if (columns == 0) columns = count;
     EXPECT_EQ(count, columns) << line;
   }
-  const RunOutcome table = slmsim_run({"run", kSpot});
+  const RunOutcome table = slmsim_run({"run", kSpot, "--all"});
   EXPECT_THAT(table.out, HasSubstr("whole jobs, 1000 drawn (seed 1)"));
   EXPECT_THAT(table.out, HasSubstr("LocalSGD on gat+amst: checkpoints of "));
 }
@@ -89,6 +89,7 @@ TEST(WholeJobs, TellDataJitterAndTheDay) {
   const auto with = [&](const std::string& format) {
     auto all = words;
     all.insert(all.end(), {"--format", format});
+    if (format == "table") all.emplace_back("--all");
     return slmsim_run(all);
   };
   const RunOutcome table = with("table");

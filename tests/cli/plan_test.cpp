@@ -230,9 +230,9 @@ TEST(Plan, IsNeverWorseThanRunWhateverTheEffort) {
 TEST(Run, PrintsThePlanBesideItsPickWhereAsked) {
   std::vector<std::string> run = {"run",   "scenarios/gat-amst.yaml", "--set", "models=gpt2m",
                                   "--set", "techniques=Data"};
-  EXPECT_THAT(slmsim_run(run).out, testing::Not(HasSubstr("slmsim plan:")));
+  EXPECT_THAT(slmsim_run(run).out, testing::Not(HasSubstr("\nPLAN ")));
   run.emplace_back("--plan");
-  EXPECT_THAT(slmsim_run(run).out, HasSubstr("slmsim plan: Data on"));
+  EXPECT_THAT(slmsim_run(run).out, HasSubstr("\nPLAN     Data on"));
 }
 
 TEST(Plan, SaysSoWhereTheTimeWasTooShort) {

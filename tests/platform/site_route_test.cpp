@@ -33,7 +33,7 @@ TEST(SiteRoute, TellsTheRoundTripAndWhatAWindowCarriesInIt) {
   EXPECT_DOUBLE_EQ(routes[0].rtt.value, 0.02);
   EXPECT_DOUBLE_EQ(routes[0].there.value, 2762 * 1448 / 0.02);  // the whole segments of 4 MB in 20 ms
   EXPECT_EQ(routes[0].bound_there, "window");
-  EXPECT_EQ(to_text(routes[0]), "west to east by wan: RTT 20 ms; one TCP connection carries 200 MB/s (window)");
+  EXPECT_EQ(to_text(routes[0]), "west to east by wan: RTT 20 ms; 1 GB/s for all traffic; one TCP connection carries 200 MB/s (window)");
 }
 
 TEST(SiteRoute, TellsWhatElseBinds) {

@@ -99,6 +99,7 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       // definitions, and a user's choices
       "training.batch",
       "training.batch_tokens",
+      "training.micro_batch",
       "training.gradient_accumulation",
       "training.gradient_precision",
       "training.optimizer",
@@ -115,6 +116,9 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       "platform.links.NAME.transit",
       "platform.links.NAME.forward_delay",
       "platform.vms.NAME.count",
+      // offloading is refused without it, and where it is no shipped type's it is the user's
+      "platform.vms.NAME.host_memory",
+      "platform.vms.NAME.type.host_memory",
       "platform.vms.NAME.nic",
       "platform.vms.NAME.power_limit",
       "platform.vms.NAME.price_per_hour",
@@ -176,7 +180,9 @@ TEST(Assumption, TellsEveryGuessWithWhatMeasuresItAndForgetsWhatIsStated) {
     });
   };
   // Values of a VM's type are listed once, by the path of the first VM; a site with one VM has no inner link.
-  const std::set<std::string> kElsewhere = {"platform.sites.b.rtt", "platform.sites.b.mtu"};
+  // Nothing is kept in memory that x does not state.
+  const std::set<std::string> kElsewhere = {"platform.sites.b.rtt", "platform.sites.b.mtu",
+                                            "platform.vms.x.type.host_memory_rate"};
   const auto now = predict(load_scenario(file, {"groups=all"}));
   int guesses = 0;
   for (const auto& one : scenario.defaults) {

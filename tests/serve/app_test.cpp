@@ -57,7 +57,7 @@ TEST_F(Pages, AreServedWithAPolicyThatForbidsTheRest) {
   }
   EXPECT_EQ(app_.handle(get("/")).type, "text/html; charset=utf-8");
   EXPECT_THAT(app_.handle(get("/")).body, HasSubstr("<pattern id="));
-  EXPECT_THAT(app_.handle(get("/report.css")).body, HasSubstr(".verdict"));
+  EXPECT_THAT(app_.handle(get("/report.css")).body, HasSubstr(".tile"));
 }
 
 // No word of another machine: nothing is fetched, and no style or script stands inside the page.
