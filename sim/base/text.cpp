@@ -218,11 +218,14 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   }
   // "zero3" means ZeRO-3, "epoch" epochs.
   const std::string wanted = bare(word);
+  const auto is_plural = [](const std::string& one, const std::string& other) {
+    return !one.empty() && !is_digit(static_cast<unsigned char>(one.back())) && other == one + "s";
+  };
   std::vector<std::string> same;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same),
                [&](const std::string& candidate) {
                  const std::string name = bare(candidate);
-                 return name == wanted || name == wanted + "s" || name + "s" == wanted;
+                 return name == wanted || is_plural(wanted, name) || is_plural(name, wanted);
                });
   if (!same.empty() && !wanted.empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
   // "a100" means "a100-40".
