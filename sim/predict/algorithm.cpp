@@ -192,18 +192,28 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   out.steps.push_back(fmt::format("best by {} of {} that run: {} with {}", name_in(objective_names(), objective),
                                   candidates.size(), where(*best), cost_text(*best, objective)));
   const Prediction* pick = best;
+  const auto changes = [&](const Prediction& p) {
+    return std::any_of(scenario.techniques.begin(), scenario.techniques.end(), [&](const TechniqueOptions& options) {
+      return options.technique == p.technique && p.technique->changes_training && p.technique->changes_training(options);
+    });
+  };
+  bool any_changes = changes(*best);
   std::vector<std::string> ties;
   for (const Prediction* p : candidates) {
     const double behind = cost_of(*p, objective) / cost_of(*best, objective) - 1.0;
     if (p == best || behind > delta) continue;
     ties.push_back(fmt::format("{} (+{:.1f} %)", where(*p), percent(behind)));
     constexpr double kSame = 1e-3;  // relative difference of GPU-hours below which plans count as equal
-    if (p->gpu_hours() < pick->gpu_hours() * (1 - kSame)) pick = p;
+    any_changes = any_changes || changes(*p);
+    const bool fewer = p->gpu_hours() < pick->gpu_hours() * (1 - kSame);
+    if (changes(*p) != changes(*pick) ? changes(*pick) : fewer) pick = p;
   }
   if (!ties.empty()) {
     out.steps.push_back(
-        fmt::format("near ties within delta = {:.1f} %: {}; of these {} takes the fewest GPU-hours, {:.2f}",
-                    percent(delta), fmt::join(ties, ", "), where(*pick), pick->gpu_hours()));
+        fmt::format("near ties within delta = {:.1f} %: {}; of these{} {} takes the fewest GPU-hours, {:.2f}",
+                    percent(delta), fmt::join(ties, ", "),
+                    any_changes && !changes(*pick) ? ", where the training stays as it is," : "", where(*pick),
+                    pick->gpu_hours()));
   }
   const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const Prediction* p) {
     return cost_of(*p, objective) > cost_of(*best, objective) * (1 + delta);

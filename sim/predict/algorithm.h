@@ -5,7 +5,8 @@
 //
 // kAmended settles what the printed text leaves open, and reports where the answers differ:
 //   - a technique that runs is never passed over because the one it is compared with failed (T_z = 0 or T_p = 0);
-//   - a near tie within delta goes to the plan with fewer GPU-hours, not to ZeRO2 across the WAN;
+//   - a near tie within delta goes to the plan with fewer GPU-hours, not to ZeRO2 across the WAN, and to none that changes
+//     the training where another leaves it as it is;
 //   - the objective (time, GPU-hours, TFLOP/s per GPU) decides, not always the rate per GPU;
 //   - every technique and group of the scenario may win, not four on two VMs.
 #pragma once

@@ -111,6 +111,18 @@ TEST(AmendedAlgorithm, GivesANearTieToTheFewerGpuHours) {
   EXPECT_THAT(s.steps, testing::Contains(HasSubstr("near tie")));
 }
 
+TEST(AmendedAlgorithm, GivesANearTieToTheTrainingAsItIs) {
+  Scenario scenario = rules();
+  for (const char* name : {"DiLoCo", "DDP"}) scenario.techniques.push_back(written(name));
+  const auto pick = [&](double diloco) {
+    const std::vector<Prediction> both = {trial(named("DiLoCo"), {"v1"}, diloco), trial(named("DDP"), {"v1"}, 10)};
+    return select_technique(scenario, both, Algorithm::kAmended);
+  };
+  expect_pick(pick(10.5), named("DDP"), {"v1"});
+  EXPECT_THAT(pick(10.5).steps, testing::Contains(HasSubstr("where the training stays as it is, DDP on v1")));
+  expect_pick(pick(12), named("DiLoCo"), {"v1"});
+}
+
 TEST(AmendedAlgorithm, ReturnsZero2WhereOnlyItRuns) { expect_pick(amended({0, 0, 0, 0, 0, 1}), named("ZeRO2"), kBoth); }
 
 TEST(AmendedAlgorithm, ReturnsNothingWhereNothingRuns) {
