@@ -25,7 +25,7 @@ shown explain explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=al
 "$slmsim" validate runs --output "$work/runs"
 "$slmsim" validate --measured tests/reference/h200 --gpu h200 --set platform.vms.vm.type.host=2.2 --output "$work/steps"
 "$slmsim" validate --measured tests/reference/h200 --gpu h200 --profile h200 --output "$work/steps-profile"
-"$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --format markdown --output "$work/plans"
+"$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --time-limit 900 --format markdown --output "$work/plans"
 
 SLMSIM=$slmsim scripts/compare.py "$work"
 

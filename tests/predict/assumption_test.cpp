@@ -12,6 +12,7 @@
 
 #include "sim/base/describe.h"
 #include "tests/named.h"
+#include "tests/own_file.h"
 
 namespace slmsim::assumption_test {
 namespace {
@@ -64,7 +65,7 @@ TEST(Assumption, TellsThatAGpuIsTooOldForAStack) {
 
 // Two machines at one site, a third at another, of which nobody said anything that a default answers.
 std::string bare_scenario() {
-  const std::string path = testing::TempDir() + "bare.yaml";
+  const std::string path = own_file(".yaml");
   std::ofstream(path) << R"(platform:
   name: bare
   sites: {a: {}, b: {}}

@@ -45,8 +45,20 @@ class ScenarioDraw {
     for (std::int64_t s = 1; s < sites; ++s)
       platform["links"][fmt::format("l{}", s)] = draw_link(dice_.number(0, s - 1), s);
     if (sites > 2 && dice_.one_in(3)) platform["links"]["other"] = draw_link(0, sites - 1);
+    widen_packets(platform);
     draw_vms(platform, sites);
     out_["platform"] = std::move(platform);
+  }
+
+  // Hosts send packets as large as their links' stated ones.
+  void widen_packets(Json& platform) {
+    if (!platform.contains("links")) return;
+    for (const auto& link : platform["links"]) {
+      for (const std::string end : link["between"]) {
+        Json& site = platform["sites"][end];
+        if (link.value("mtu", "") == "9000 B" && site.contains("mtu")) site["mtu"] = "9000 B";
+      }
+    }
   }
 
   Json draw_link(std::int64_t from, std::int64_t to) {
