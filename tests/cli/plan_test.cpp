@@ -43,13 +43,15 @@ TEST(Plan, PrintsJson) {
 // anew by the plan, and by name.
 TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
   const std::vector<std::vector<std::string>> kJobs = {
-      {"plan", "scenarios/gat-amst.yaml", "--model", "gpt2m", "--set", "models.0.layers=6", "--set",
-       "platform.links.wan.rtt=5 ms"},
-      {"plan", "gat-amst", "-m", "gpt2m", "--set", "techniques=[Data, Pipeshard]", "--set", "groups=[[gat/0], all]",
-       "--set", "platform.vms.gat.gpus=[t4, t4]"},
-      {"plan", "scenarios/tacc-tacc.yaml", "--set", "models=[gpt2m]", "--set", "techniques={Data: {micro_batches: 2}}",
-       "--set", "training.rematerialisation=yes", "--set", "plan.allow=[nccl, tcp]"},
-      {"plan", "scenarios/xe8545-1.yaml", "--set", "techniques=[DDP, ZeRO-2]", "--set", "models.0.layers=4"}};
+      {"plan", "--time-limit", "600", "scenarios/gat-amst.yaml", "--model", "gpt2m", "--set", "models.0.layers=6",
+       "--set", "platform.links.wan.rtt=5 ms"},
+      {"plan", "--time-limit", "600", "gat-amst", "-m", "gpt2m", "--set", "techniques=[Data, Pipeshard]", "--set",
+       "groups=[[gat/0], all]", "--set", "platform.vms.gat.gpus=[t4, t4]"},
+      {"plan", "--time-limit", "600", "scenarios/tacc-tacc.yaml", "--set", "models=[gpt2m]", "--set",
+       "techniques={Data: {micro_batches: 2}}", "--set", "training.rematerialisation=yes", "--set",
+       "plan.allow=[nccl, tcp]"},
+      {"plan", "--time-limit", "600", "scenarios/xe8545-1.yaml", "--set", "techniques=[DDP, ZeRO-2]", "--set",
+       "models.0.layers=4"}};
   for (auto words : kJobs) {
     SCOPED_TRACE(testing::PrintToString(words));
     words.insert(words.end(), {"-k", "3", "--effort", "0.01"});
@@ -100,8 +102,8 @@ TEST(Plan, IsTheSameByRanksOfMpi) {
   EXPECT_EQ(by_ranks(with({"--format", "json"})).out, alone.out);
   // Where the list of choices is cut off by the clock, rank 0 searches by itself.
   EXPECT_THAT(by_ranks(with({"--time-limit", "0.001"})).err, HasSubstr("slmsim: stops within"));
-  const RunOutcome two =
-      by_ranks({"plan", SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", SLMSIM_SOURCE_DIR "/scenarios/utah-gpn.yaml"});
+  const RunOutcome two = by_ranks({"plan", "--time-limit", "600", SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml",
+                                   SLMSIM_SOURCE_DIR "/scenarios/utah-gpn.yaml"});
   EXPECT_EQ(two.status, 2);
   const std::string refusal = "the ranks of an MPI job search one scenario";
   EXPECT_THAT(two.err, HasSubstr(refusal));
@@ -193,9 +195,9 @@ TEST(Plan, SaysSoWhereNothingFits) {
 
 TEST(Plan, TellsWhyNothingRuns) {
   // 20 epochs of 570 sequences in batches of 8 are 1425 steps.
-  const RunOutcome done =
-      slmsim_run({"plan", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=[[gat]]", "--set",
-                  "techniques={OneBitAdam: {warm_up: 1000000}}", "--technique", "OneBitAdam"});
+  const RunOutcome done = slmsim_run({"plan", "--time-limit", "600", "scenarios/gat-amst.yaml", "--set", "models=gpt2m",
+                                      "--set", "groups=[[gat]]", "--set", "techniques={OneBitAdam: {warm_up: 1000000}}",
+                                      "--technique", "OneBitAdam"});
   EXPECT_EQ(done.status, 1) << done.err;
   EXPECT_THAT(done.out, HasSubstr(" cannot run, 0 do not fit, 0 simulated"));
   EXPECT_THAT(done.out, HasSubstr(" cannot run: the job's 1425 steps end within the warm-up of 1000000"));

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(os.environ["SLMSIM_SOURCE_DIR"]).resolve()
 PROGRAM = os.path.abspath(os.environ["SLMSIM"])
 MPIRUN = shutil.which("mpirun")
 SCENARIO = str(ROOT / "scenarios/gat-amst.yaml")
-PLAN = ["plan", SCENARIO, "--set", "models=gpt2m", "--technique", "ZeRO2", "--jobs", "2"]
+PLAN = ["plan", SCENARIO, "--time-limit", "600", "--set", "models=gpt2m", "--technique", "ZeRO2", "--jobs", "2"]
 FEW = ["--set", "models=gpt2m", "--set", "groups=all", "--set", "techniques=[Data]"]
 SWEEP = """scenario: {}
 set: {{models: gpt2m, groups: all, techniques: [Data]}}

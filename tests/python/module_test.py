@@ -106,7 +106,7 @@ class TellsWhatTheProgramPrints(InFolder):
 
     def test_plan(self):
         plan = slmsim.load(SCENARIO, {"models": "gpt2m"}).plan(technique="Data")
-        words = ("plan", SCENARIO, "--set", "models=gpt2m", "--technique", "Data")
+        words = ("plan", SCENARIO, "--time-limit", "600", "--set", "models=gpt2m", "--technique", "Data")
         self.assertEqual(plan.to_json(), printed(*words, "--format", "json"))
         best = plan.scenario().run()
         self.assertEqual([round(p["minutes"], 6) for p in best.predictions], [round(plan.frame["minutes"][0], 6)])
