@@ -1,5 +1,5 @@
-// Parameters of published models of each family, as transformers' num_parameters() counts them: the totals of the weight
-// files on Hugging Face's hub, or, where those hold a tied table twice or other numbers, the sums of the modelling code.
+// Parameters of published models of each family, as transformers' num_parameters() counts them: about half are totals that
+// their publishers state, the others sums by hand of what the modelling code holds.
 #include <string>
 
 #include <gmock/gmock.h>
