@@ -79,6 +79,18 @@ Question read_question(const std::string& body, const Workplace& workplace) {
   return out;
 }
 
+Reload reload_of(const Question& question) {
+  return [&question](const Overrides& more) -> std::optional<Scenario> {
+    Overrides all = question.set;
+    all.insert(all.end(), more.begin(), more.end());
+    try {
+      return load_scenario(question.text, all);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  };
+}
+
 const RunResult& predicted(const Question& question, Memory& memory) {
   const std::string key =
       fmt::format("{}\n{}\n{}", question.text.file.string(), fmt::join(question.set, "\n"), question.text.text);

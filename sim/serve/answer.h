@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/explain/explain.h"
 #include "sim/predict/result.h"
 #include "sim/scenario/scenario.h"
 #include "sim/serve/message.h"
@@ -44,6 +45,8 @@ struct Memory {
 
 // The question's scenario with predictions as in `slmsim report`; the last one is kept.
 const RunResult& predicted(const Question& question, Memory& memory);
+// Loads its scenario with further overrides. The question must outlive it.
+Reload reload_of(const Question& question);
 
 // Questions answered at once; and jobs, which report progress and can be cancelled: those that follow an edit once the user
 // pauses, and those that the user starts.

@@ -78,15 +78,7 @@ std::string sweep_table(const std::string& key, const std::vector<std::string>& 
 Json answer_explain(const Question& question, const Workplace&, Memory&, const Progress& progress) {
   Scenario scenario = load_scenario(question.text, question.set);
   ExplainOptions options;
-  options.reload = [&](const Overrides& more) -> std::optional<Scenario> {
-    Overrides all = question.set;
-    all.insert(all.end(), more.begin(), more.end());
-    try {
-      return load_scenario(question.text, all);
-    } catch (const InputError&) {
-      return std::nullopt;
-    }
-  };
+  options.reload = reload_of(question);
   options.on_progress = [&](std::size_t done, std::size_t all, std::size_t) {
     progress(fmt::format("{} of {} explained", done, all),
              all > 0 ? static_cast<double>(done) / static_cast<double>(all) : -1);

@@ -102,15 +102,7 @@ Json answer_intervals(const Question& question, const Workplace&, Memory& memory
   RunResult result = predicted(question, memory);
   add_intervals(question.text, question.set, result);
   VerdictOptions options;
-  options.reload = [&](const Overrides& more) -> std::optional<Scenario> {
-    Overrides all = question.set;
-    all.insert(all.end(), more.begin(), more.end());
-    try {
-      return load_scenario(question.text, all);
-    } catch (const InputError&) {
-      return std::nullopt;
-    }
-  };
+  options.reload = reload_of(question);
   const std::vector<Verdict> verdicts = verdicts_of(result, options);
   Json models = Json::array();
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {

@@ -1,6 +1,5 @@
 // slmsim init: from machines to a platform and a scenario that run.
 #include <filesystem>
-#include <regex>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
@@ -24,7 +23,7 @@ std::string run_what_was_written(const std::string& folder) {
   EXPECT_EQ(check.status, 0) << check.err;
   const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "DDP", "--all", "--assumed"});
   EXPECT_EQ(run.status, 0) << run.err;
-  return std::regex_replace(run.out, std::regex("\\n +"), " ");
+  return unwrapped(run.out);
 }
 
 TEST(Init, WritesWhatRuns) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
@@ -49,6 +50,11 @@ inline std::string contents(const std::string& file) {
   std::ostringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();
   return text.str();
+}
+
+// Texts that a table wraps, each on one line.
+inline std::string unwrapped(const std::string& table) {
+  return std::regex_replace(table, std::regex("\n +"), " ");
 }
 
 // Open MPI refuses root and more ranks than cores unless configured otherwise, and leaks memory of its own.

@@ -1,6 +1,4 @@
 // A made-up profile through the command line: what `run` and `report` tell of it, and `validate --measured`.
-#include <regex>
-
 #include <gmock/gmock.h>
 
 #include "tests/cli/prediction.h"
@@ -33,7 +31,7 @@ std::vector<std::string> with_profile(const std::string& file) {
 RunOutcome whole_table(std::vector<std::string> words) {
   words.insert(words.end(), {"--all", "--assumed"});
   RunOutcome out = slmsim_run(words);
-  out.out = std::regex_replace(out.out, std::regex("\n +"), " ");
+  out.out = unwrapped(out.out);
   return out;
 }
 

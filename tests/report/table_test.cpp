@@ -137,14 +137,5 @@ TEST(Phrases, WrapAtSpaces) {
   EXPECT_EQ(wrapped("AB ", ""), "AB \n");
 }
 
-TEST(Phrases, CountOneEpoch) {
-  Training training;
-  training.epochs = 1;
-  training.blocks_per_epoch = 570;
-  EXPECT_EQ(extent_text(training), "1 epoch of 570 sequences");
-  training.epochs = 2;
-  EXPECT_EQ(extent_text(training), "2 epochs of 570 sequences");
-}
-
 }  // namespace
 }  // namespace slmsim::table_test
