@@ -105,7 +105,7 @@ std::string folded(std::string_view unit) {
 
 enum class Counts { kBits, kBytes, kUnclear };
 
-// What a unit of data counts: B bytes, b bits. In "gb/s" and "GBPS" the case of the letters says nothing.
+// Unit of a data quantity: B is bytes, b is bits. In "gb/s" and "GBPS" the case of the letters says nothing.
 Counts counts_of(std::string_view unit) {
   const std::string name = folded(unit);
   if (name.find("bit") != std::string::npos) return Counts::kBits;

@@ -196,7 +196,7 @@ std::vector<Chosen> named_techniques(const std::vector<std::string>& words) {
 ChosenBatch choose_batch(const Scenario& wanted, int stated) {
   const std::vector<Group> groups = different_groups(wanted);
   const std::vector<Sizes> sizes = sizes_to_try(wanted, groups, stated);
-  // What pairs of sites and the like hold lies between one machine and all; on larger platforms they take long to plan.
+  // Memory of pairs of sites lies between that of one machine and of all; on larger platforms pairs take long to plan.
   std::vector<Group> checked = groups;
   if (wanted.platform.devices.size() > kMostGpusInAllGroups)
     std::erase_if(checked, [&](const Group& group) { return !is_whole_or_single(wanted, group); });

@@ -24,7 +24,7 @@ struct NamedStack {
 };
 NamedStack named_stack(const std::string& name, const std::filesystem::path& folder);
 
-// What people run today: DDP, FSDP and a pipeline, and DiLoCo with replicas at several sites.
+// Techniques in use today: DDP, FSDP and a pipeline, and DiLoCo with replicas at several sites.
 std::vector<Chosen> usual_techniques(const Inventory& inventory);
 // The names in --technique: also as a list with commas, or `study` for those of Alpa's study. Throws InputError.
 std::vector<Chosen> named_techniques(const std::vector<std::string>& words);

@@ -44,7 +44,7 @@ std::string check_sweep(const std::string& file) {
 // Checks the scenario of a folder, or the files of one that calibrate/run_on_gpu.sh fills.
 void check_folder(const fs::path& folder) {
   bool any = false;
-  // Of `slmsim init`: the scenario names the platform.
+  // A folder of `slmsim init`: the scenario names the platform.
   if (const std::string scenario = scenario_file(folder.string()); scenario != folder.string()) {
     fmt::print("{}: ok, a {}\n", scenario, check_file(scenario));
     return;

@@ -20,7 +20,7 @@ SecondNames usual(const SecondNames& others = {}) {
   return names;
 }
 
-// Of GPT-2 and those that write its names.
+// Keys of GPT-2 and of families that use its names.
 SecondNames gpt2_names(const char* activation = "activation_function") {
   return {{"hidden", "n_embd"},
           {"heads", "n_head"},

@@ -78,7 +78,7 @@ struct Operator {
   double rotated = 0;    // output elements that rotary positions turn
   bool capped = false;   // tanh bounds its inputs
   bool centred = false;  // a layer norm, even without a shift
-  // Of scores and values: the share of the scores that flash attention computes, half of them where tokens attend to
+  // For scores and values: the share of the scores that flash attention computes, half of them where tokens attend to
   // earlier ones only.
   double attended = 0.5;
   bool reads_stream = false;  // a product whose input is the stream itself, not a norm's output
