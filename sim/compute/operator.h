@@ -49,6 +49,10 @@ struct MatrixShape {
   bool operator==(const MatrixShape&) const = default;
 };
 
+// A GELU as one kernel of the framework, or as the functions that Hugging Face writes out in Python: gelu_new and
+// quick_gelu (transformers/activations.py).
+enum class GeluForm { kOneKernel, kNew, kQuick };
+
 struct Operator {
   OperatorKind kind = OperatorKind::kMatrix;
   Role role = Role::kQkv;
@@ -75,6 +79,7 @@ struct Operator {
   double bias = 0;       // elements of its bias
   double rotated = 0;    // output elements that rotary positions turn
   bool capped = false;   // tanh bounds its inputs
+  GeluForm gelu = GeluForm::kOneKernel;
   bool tied = false;     // its weights are the embedding's table
   // For a layer's product with weights: the share of its outputs that belong to every second product, counted as
   // torchtitan's selective checkpoints count: queries, keys, values, projection, ...

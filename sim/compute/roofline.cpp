@@ -223,7 +223,8 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     if (op.has_weights()) out += weight_cast_time(op, share, gpu, precision, software);
   }
   for (const PartUse& use : parts_of(op, attention)) {
-    const auto& stated = software.kernels[static_cast<std::size_t>(use.part)];
+    const KernelPart kernel = stated_part(op, use.part, software);
+    const auto& stated = software.kernels[static_cast<std::size_t>(kernel)];
     const bool product = op.kind == OperatorKind::kMatrix;
     OperatorTime time;
     if (stated) {
@@ -233,7 +234,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
       time = counted_time(op, part, gpu, precision, software);
     }
     RowKernels kernels;
-    if (gpu.kernels) {
+    if (gpu.kernels && kernel == use.part) {
       const auto known = part_kernels(op, use, part);
       const KernelTraffic moves = stated.value_or(KernelTraffic{});
       const bool differs = differs_by_stack(use.part) || software.autocast;

@@ -23,9 +23,9 @@ bool is_half(Precision precision) { return element_bytes(precision) < 4; }
 }  // namespace
 
 const std::vector<std::string>& kernel_part_names() {
-  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",    "rotary",   "mask",
-                                                  "softmax",   "fused_softmax", "dropout", "residual", "addition",
-                                                  "gelu",      "swiglu",        "loss"};
+  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",       "rotary",   "mask",
+                                                  "softmax",   "fused_softmax", "dropout",    "residual", "addition",
+                                                  "gelu",      "gelu_new",      "quick_gelu", "swiglu",   "loss"};
   return kNames;
 }
 
@@ -95,6 +95,12 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
   return parts;
 }
 
+KernelPart stated_part(const Operator& op, KernelPart part, const Software& software) {
+  if (part != KernelPart::kGelu || op.gelu == GeluForm::kOneKernel) return part;
+  const KernelPart written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
+  return software.kernels[static_cast<std::size_t>(written)] ? written : part;
+}
+
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
   const double size = element_bytes(precision);
   const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
@@ -105,6 +111,10 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const bool anew =
       (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
   double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  for (const PartUse& use : op.unreached ? std::vector<PartUse>{} : parts_of(op, attention)) {
+    const auto& stated = software.kernels[static_cast<std::size_t>(stated_part(op, use.part, software))];
+    if (stated) bytes += use.elements * (stated->kept.elements * size + stated->kept.bytes);
+  }
   if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
   // Without dropout, the product with the values keeps its own 16-bit copy of an fp32 softmax.

@@ -33,10 +33,14 @@ struct ActivationWord {
   const char* word;
   Activation activation;
 };
-constexpr ActivationWord kActivations[] = {{"gelu", Activation::kGelu},       {"relu", Activation::kRelu},
-                                           {"silu", Activation::kSilu},       {"gelu_new", Activation::kGelu},
-                                           {"gelu_fast", Activation::kGelu},  {"gelu_pytorch_tanh", Activation::kGelu},
-                                           {"quick_gelu", Activation::kGelu}, {"swish", Activation::kSilu}};
+constexpr ActivationWord kActivations[] = {{"gelu", Activation::kGelu},
+                                           {"relu", Activation::kRelu},
+                                           {"silu", Activation::kSilu},
+                                           {"gelu_new", Activation::kGeluNew},
+                                           {"gelu_fast", Activation::kGeluNew},
+                                           {"gelu_pytorch_tanh", Activation::kGelu},
+                                           {"quick_gelu", Activation::kQuickGelu},
+                                           {"swish", Activation::kSilu}};
 
 class TransformerReader {
  public:

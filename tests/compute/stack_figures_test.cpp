@@ -49,6 +49,43 @@ TEST(KeptBytes, OfWhatIsWrittenOutInPythonAreMore) {
   EXPECT_DOUBLE_EQ(more(up), 0);
 }
 
+// A GELU of 10 tokens of 64 elements: one kernel keeps its input; gelu_new in Python tanh, 1 + tanh and half of the input too,
+// quick_gelu the sigmoid (transformers/activations.py).
+TEST(KeptBytes, OfGeluWrittenOutAreItsTensors) {
+  Operator gelu{.kind = OperatorKind::kActivation, .role = Role::kGelu};
+  gelu.outputs = gelu.saved_elements = 640;
+  Software software;
+  const auto bytes = [&](GeluForm form, Precision precision) {
+    gelu.gelu = form;
+    return kept_bytes(gelu, precision, AttentionKernel::kUnfused, software);
+  };
+  // A stack without a statement runs one kernel.
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kNew, Precision::kFp32), 640 * 4);
+  software.kernels[static_cast<std::size_t>(KernelPart::kGeluNew)].emplace().kept = {3, 0};
+  software.kernels[static_cast<std::size_t>(KernelPart::kQuickGelu)].emplace().kept = {1, 0};
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kOneKernel, Precision::kFp32), 640 * 4);
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kNew, Precision::kFp32), 640 * 4 * 4);
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kQuick, Precision::kFp16), 640 * 2 * 2);
+  // Under autocast x^3 and what follows are in fp32: x 4, tanh 4, 1 + tanh 4, half of x 2.
+  software.kernels[static_cast<std::size_t>(KernelPart::kGeluNew)]->kept = {0, 12};
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kNew, Precision::kBf16), 640 * 14);
+}
+
+// At 100 B/s: 640 elements of 4 B, each moved ten times.
+TEST(PartTime, OfGeluNewIsThatOfItsOwnKernel) {
+  Operator gelu{.kind = OperatorKind::kActivation, .role = Role::kGelu};
+  gelu.outputs = 640;
+  gelu.tokens = 10;
+  Software software;
+  software.kernels[static_cast<std::size_t>(KernelPart::kGelu)].emplace().forward.elements = 2;
+  software.kernels[static_cast<std::size_t>(KernelPart::kGeluNew)].emplace().forward.elements = 10;
+  Gpu gpu;
+  gpu.memory_bandwidth = BytesPerSecond{100};
+  EXPECT_DOUBLE_EQ(operator_time(gelu, {}, gpu, Precision::kFp32, software).forward.value, 640 * 4 * 2 / 100.0);
+  gelu.gelu = GeluForm::kNew;
+  EXPECT_DOUBLE_EQ(operator_time(gelu, {}, gpu, Precision::kFp32, software).forward.value, 640 * 4 * 10 / 100.0);
+}
+
 TEST(KeptBytes, OfAutocastHoldTheScoresIn16BitsWithoutDropoutToo) {
   Operator values;
   values.role = Role::kValues;
