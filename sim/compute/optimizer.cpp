@@ -61,4 +61,9 @@ Seconds update_time(double parameters, const Gpu& gpu, const Update& update, con
   return time;
 }
 
+Seconds update_loop_time(double tensors, const Gpu& gpu, const Software& software) {
+  if (software.adam_kernel != "adam_single") return {};
+  return software.host.forward * (gpu.host * kLoopOperators * tensors);
+}
+
 }  // namespace slmsim

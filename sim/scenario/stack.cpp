@@ -228,8 +228,8 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                 {0, 1e4}, 0.0);
   software.adam_kernel =
       fields.text({"adam_kernel",
-                   "Corresponding kernel of a GPU's profile: adam, adam_foreach or adam_single; its "
-                                      "time is used if it was measured."},
+                   "The optimizer's kernels, as a GPU's profile names them: adam, adam_foreach, or adam_single, a loop over "
+                   "tensors in Python, for which the GPU may wait. A measured time is used."},
                   "");
   if (!software.adam_kernel.empty()) {
     static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
