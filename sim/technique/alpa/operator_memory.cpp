@@ -32,7 +32,7 @@ Bytes kept_for_weights(const Plan& plan, const OperatorGraph& operators, std::si
                weights_in_flight(plan.operators().schedule, plan.micro_batches, s)};
 }
 
-Bytes nccl_of(const Plan& plan, const Stage& stage, const Scenario& scenario) {
+Bytes nccl_of_mesh(const Plan& plan, const Stage& stage, const Scenario& scenario) {
   if (stage.mesh.size() == 1) return {};
   // With a first sum inside each VM, a GPU belongs to two communicators.
   return nccl_buffers(scenario.nccl, nccl_view(scenario.platform, stage.mesh)) *
@@ -145,7 +145,7 @@ std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGr
       }
       memory.activations = activations_of(plan, operators, s, rank, in_flight(plan, s), scenario);
       memory.activations += kept_for_weights(plan, operators, s, rank, scenario);
-      memory.nccl = nccl_of(plan, stage, scenario);
+      memory.nccl = nccl_of_mesh(plan, stage, scenario);
       memory.buffers = memory.nccl + buffers_of(plan, operators, s, rank, held, scenario);
       out.push_back(memory);
     }

@@ -24,7 +24,7 @@ double micro_batches_in_flight(const MegatronPlan& m, int stage, int micro_batch
 // NCCL's buffers of a rank of this stage: of the communicators of all GPUs (start-up, loss), of its tensor-parallel ones, its
 // replicas and, for the gradients' norm, the GPUs of its replica (megatron/mpu/initialize.py); and of messages to its
 // neighbours, over two channels each way.
-Bytes nccl_of(const Plan& plan, int pipeline_stage, const Scenario& scenario) {
+Bytes nccl_of_rank(const Plan& plan, int pipeline_stage, const Scenario& scenario) {
   const MegatronPlan& o = plan.megatron();
   const std::vector<int>& mesh = plan.stages[pipeline_stage].mesh;
   const auto tensor = static_cast<std::size_t>(o.tensor);
@@ -125,7 +125,7 @@ std::vector<DeviceMemory> memory_of_megatron(const Plan& plan, const OperatorGra
   std::vector<DeviceMemory> out;
   for (int s = 0; s < plan.megatron().pipeline; ++s) {
     const DeviceMemory held = held_by_stage(plan, s, operators, scenario);
-    const Bytes nccl = nccl_of(plan, s, scenario);
+    const Bytes nccl = nccl_of_rank(plan, s, scenario);
     for (const int device : plan.stages[s].mesh) {
       DeviceMemory memory = held;
       const DeviceMemory empty = empty_memory(device, scenario);
