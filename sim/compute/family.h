@@ -18,7 +18,9 @@ enum class Family { kGpt2, kLlama, kMistral, kQwen2, kQwen3, kPhi3, kGemma, kGem
 // The function that the MLP applies between its products.
 // Hugging Face writes gelu_new and quick_gelu out in Python.
 enum class Activation { kGelu, kRelu, kSilu, kGeluNew, kQuickGelu };
-inline bool is_gelu(Activation activation) { return activation != Activation::kRelu && activation != Activation::kSilu; }
+inline bool is_gelu(Activation activation) {
+  return activation != Activation::kRelu && activation != Activation::kSilu;
+}
 
 struct Traits {
   bool rms_norm = false;             // with a scale alone; else layer norm, with a shift too

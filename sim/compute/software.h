@@ -39,8 +39,8 @@ enum class KernelPart {
   kGelu,          // with its bias; a ReLU moves the same
   kGeluNew,       // gelu_new and quick_gelu where they are written out in Python; without a statement, kGelu
   kQuickGelu,
-  kSwiglu,        // or another gating function
-  kLoss           // per logit
+  kSwiglu,  // or another gating function
+  kLoss     // per logit
 };
 inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kLoss) + 1;
 // As in the stacks' files: "fused_softmax".

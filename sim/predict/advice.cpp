@@ -80,8 +80,8 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
   const std::string more = fmt::format("{} more per GPU", to_text(worst.needed() - worst.limit));
   return fmt::format("{} needs {} of {} ({}; most of it {}); it would fit with {}{}",
-                     scenario.platform.devices[worst.device].name, to_text(worst.needed()),
-                     to_text(worst.limit), name_of(worst.moment), largest_part(worst),
+                     scenario.platform.devices[worst.device].name, to_text(worst.needed()), to_text(worst.limit),
+                     name_of(worst.moment), largest_part(worst),
                      ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
 }
 

@@ -152,8 +152,9 @@ double ranked_cost(const Prediction& p, Objective objective) {
 
 // By cost; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
 void order_by_cost(Candidates& candidates, Objective objective) {
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Prediction* a, const Prediction* b) { return ranked_cost(*a, objective) < ranked_cost(*b, objective); });
+  std::sort(candidates.begin(), candidates.end(), [&](const Prediction* a, const Prediction* b) {
+    return ranked_cost(*a, objective) < ranked_cost(*b, objective);
+  });
   for (auto first = candidates.begin(); first != candidates.end();) {
     const auto last = std::find_if(first, candidates.end(), [&](const Prediction* p) {
       return ranked_cost(*p, objective) > ranked_cost(**first, objective) * kEqual;

@@ -97,8 +97,8 @@ KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& re
     kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
   if (const Node* backward = fields.child({"backward", "In the backward pass."}, true))
     kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
-  if (const Node* kept =
-          fields.child({"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"})) {
+  if (const Node* kept = fields.child(
+          {"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"})) {
     Fields tensors(*kept, fields.path_of("kept"), reading);
     kernel.kept.elements = tensors.number({"elements", "Elements kept per element written."}, kKept, 0.0);
     kernel.kept.bytes = tensors.number({"bytes", "Bytes kept in addition, whatever the precision."}, kKept, 0.0);
@@ -213,9 +213,10 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   software.usable_memory = fields.number(
       {"usable_memory", "Share of the device memory that the framework may take, where the scenario states none."},
       {0.05, 1.0}, kCachingUsable);
-  software.caching_allocator = fields.flag(
-      {"caching_allocator", "Whether memory is allocated when needed and cached (PyTorch); no: a pool taken at once (XLA)."},
-      true);
+  software.caching_allocator =
+      fields.flag({"caching_allocator",
+                   "Whether memory is allocated when needed and cached (PyTorch); no: a pool taken at once (XLA)."},
+                  true);
   software.recompute_stops_early = fields.flag(
       {"recompute_stops_early",
        "Whether recomputing a layer stops at the last tensor that its "
@@ -226,11 +227,11 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                         "0: those of a fused Adam in mixed precision."}
                                     .matters_to(Use::kGpuAdam),
                                 {0, 1e4}, 0.0);
-  software.adam_kernel =
-      fields.text({"adam_kernel",
-                   "The optimizer's kernels, as a GPU's profile names them: adam, adam_foreach, or adam_single, a loop over "
-                   "tensors in Python, for which the GPU may wait. A measured time is used."},
-                  "");
+  software.adam_kernel = fields.text(
+      {"adam_kernel",
+       "The optimizer's kernels, as a GPU's profile names them: adam, adam_foreach, or adam_single, a loop over "
+       "tensors in Python, for which the GPU may wait. A measured time is used."},
+      "");
   if (!software.adam_kernel.empty()) {
     static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
     if (std::find(kWays.begin(), kWays.end(), software.adam_kernel) == kWays.end())

@@ -92,7 +92,13 @@ TEST(PartTime, OfGeluNewIsThatOfItsOwnKernel) {
 // embedding 1, norms 3, queries, keys, values, projection, gate, up, down 7, head 1: 12. A host of half the speed takes twice
 // 14 launches of 10 us for each.
 TEST(UpdateLoop, LaunchesFourteenOperatorsForEachTensor) {
-  Transformer model{.name = "m", .hidden = 16, .heads = 2, .kv_heads = 2, .layers = 1, .sequence = 10, .vocabulary = 100,
+  Transformer model{.name = "m",
+                    .hidden = 16,
+                    .heads = 2,
+                    .kv_heads = 2,
+                    .layers = 1,
+                    .sequence = 10,
+                    .vocabulary = 100,
                     .intermediate = 64};
   EXPECT_EQ(trained_tensors(build_operator_graph(model)), 16);
   model.family = Family::kLlama;

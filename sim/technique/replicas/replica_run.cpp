@@ -119,9 +119,9 @@ Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
   const bool whole = std::holds_alternative<ReplicaPlan>(request_.plan.by) && plan().stage == 0;
   const double tensors = whole ? trained_tensors(operators()) : 0;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    times.push_back(std::max(update_time(parameters, gpu(rank), request_.scenario.training.update(), software,
-                                         basis_ ? &*basis_ : nullptr),
-                             update_loop_time(tensors, gpu(rank), software)));
+    times.push_back(std::max(
+        update_time(parameters, gpu(rank), request_.scenario.training.update(), software, basis_ ? &*basis_ : nullptr),
+        update_loop_time(tensors, gpu(rank), software)));
   pass_ = Pass::kNone;
   return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
 }
