@@ -25,7 +25,7 @@ constexpr Traits kGpt2Traits{.learned_positions = true,
                              .qkv_bias = true,
                              .projection_bias = true,
                              .mlp_bias = true,
-                             .activation = Activation::kGeluNew,
+                             .activation = Activation::kGelu,
                              .dropout = true};
 constexpr Traits kLlamaTraits{.rms_norm = true, .gated = true, .tied_embedding = false};
 
@@ -132,7 +132,6 @@ const std::vector<FamilyRow>& family_table() {
        .traits = with(kGpt2Traits,
                       [](Traits& t) {
                         t.learned_positions = t.tied_embedding = t.dropout = false;
-                        t.activation = Activation::kGelu;
                         t.rotary_share = 0.25;
                         t.parallel = true;
                       }),
