@@ -128,18 +128,20 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, boo
   return forward ? known.back().forward : known.back().backward;
 }
 
-// Scores and values by flash attention, half of it each. It computes the entries on and below the diagonal: two
+// Scores and values by flash or memory-efficient attention, half of it each. It computes the entries on and below the diagonal: two
 // products forward; backward the scores again, and the gradients of both products.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
+  const bool old = software.attention_on(gpu, precision) == AttentionKernel::kMemoryEfficient;
   const FlopsPerSecond rate = software.product_rate(gpu, precision) * software.flash.left_on(gpu.architecture);
   const double causal = shape.flops() / 2;
   const auto sequence = static_cast<double>(shape.m);
-  const Seconds forward = Flops{causal} / (rate * software.flash.forward.reached(sequence)) + software.launch * 0.5;
-  const Seconds backward =
-      Flops{2.5 * causal} / (rate * software.flash.backward.reached(sequence)) + software.launch * 0.5;
+  const double ahead = software.flash.forward.reached(sequence) * (old ? kMemoryEfficientForward : 1.0);
+  const double back = software.flash.backward.reached(sequence) * (old ? kMemoryEfficientBackward : 1.0);
+  const Seconds forward = Flops{causal} / (rate * ahead) + software.launch * 0.5;
+  const Seconds backward = Flops{2.5 * causal} / (rate * back) + software.launch * 0.5;
   OperatorTime out;
-  const RowKernels kernels = gpu.kernels ? flash_kernels(op, shape) : RowKernels{};
+  const RowKernels kernels = gpu.kernels && !old ? flash_kernels(op, shape) : RowKernels{};
   const auto half = [&](const KernelShape& kernel, Seconds stated) {
     if (!was_timed(gpu, precision, kernel.name)) {
       out.basis.roofline += stated;
@@ -212,7 +214,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
                            const Software& software) {
   if (share.sequences <= 0) return {};
   const AttentionKernel attention = software.attention_on(gpu, precision);
-  const bool flash = attention == AttentionKernel::kFlash;
+  const bool flash = keeps_no_scores(attention);
   const double part = share.sequences / share.columns;
   OperatorTime out;
   if (op.kind == OperatorKind::kMatrix) {
@@ -265,7 +267,7 @@ TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
 }
 
 OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software) {
-  const bool flash = software.attention_on(gpu, precision) == AttentionKernel::kFlash;
+  const bool flash = keeps_no_scores(software.attention_on(gpu, precision));
   if (op.kind != OperatorKind::kMatrix) {
     if (gpu.kernels) return {};  // small ones may run in the cache
     Software ideal = software;

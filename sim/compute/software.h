@@ -79,8 +79,12 @@ struct KernelTraffic {
 };
 
 // The computation of softmax(Q K^T) V. Flash attention (Dao, arXiv 2307.08691) keeps no scores in memory, computes only
-// their causal half, and computes them again in the backward pass.
-enum class AttentionKernel { kUnfused, kFusedSoftmax, kFlash };
+// their causal half, and computes them again in the backward pass. So does PyTorch 2's memory-efficient attention (Rabe and Staats,
+// arXiv 2112.05682; xFormers' kernels), which runs on older GPUs and in fp32 too.
+enum class AttentionKernel { kUnfused, kFusedSoftmax, kMemoryEfficient, kFlash };
+inline bool keeps_no_scores(AttentionKernel kernel) {
+  return kernel == AttentionKernel::kMemoryEfficient || kernel == AttentionKernel::kFlash;
+}
 const std::vector<std::string>& attention_kernel_names();
 
 // Host time of one operator until its kernels are launched; the GPU may be ahead or behind.
@@ -104,6 +108,11 @@ struct FlashPass {
   double reached(double sequence) const { return share * sequence / (sequence + half_length); }
   bool operator==(const FlashPass&) const = default;
 };
+
+// Rates of memory-efficient attention relative to flash attention's. Its kernels resemble those of the first FlashAttention,
+// which reach 30 to 50 % of the peak forward and 25 to 35 % backward where the second reaches 0.68 and 0.66 of products that take
+// 78 % (arXiv 2307.08691, section 1 and figures 4 to 6).
+inline constexpr double kMemoryEfficientForward = 0.74, kMemoryEfficientBackward = 0.57;
 
 // The same, with the remaining share on architectures for which the kernels were not written.
 struct FlashShares {
@@ -179,7 +188,8 @@ struct Software {
   bool operator==(const Software&) const = default;
 };
 
-// Flash attention's kernels need compute capability 8.0 and 16-bit numbers, fused softmaxes 16-bit numbers.
+// Flash attention's kernels need compute capability 8.0 and 16-bit numbers, fused softmaxes 16-bit numbers, memory-efficient
+// attention compute capability 5.0.
 bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision);
 
 // A kernel of an operator and its number of elements, for one sequence and undivided.

@@ -139,7 +139,7 @@ class ScenarioReader {
             fields.child({"flash", "Efficiency of flash attention; overrides the stack's.", "the stack's"})) {
       std::erase_if(reading_.parameters, [](const auto& p) { return p.use == Use::kFlash || p.use == Use::kFlashOn; });
       e.flash = read_flash(*flash, "software.flash", reading_);
-      if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
+      if (!reading_.describing() && !keeps_no_scores(e.attention))
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
     }
     e.loss_memory = fields.number(
