@@ -37,7 +37,7 @@ def draw(options):
                 continue
             axes.barh(y, share, 0.72, left=left, color=fill, hatch=hatch, edgecolor="black", linewidth=0.5, label=name)
             left += share
-        axes.annotate(style.seconds(whole), (100, y), (5, 0), textcoords="offset points", va="center")
+        axes.annotate(f"{whole:.3g} s", (100, y), (5, 0), textcoords="offset points", va="center")
     axes.set_xlim(0, 112)
     axes.set_xticks(range(0, 101, 20))
     axes.set_xlabel("share of an iteration (%), and its length")

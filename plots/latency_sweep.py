@@ -120,7 +120,7 @@ def draw(options):
     shown = dict(moving) if level is None else {**moving, level: curves[level]}
     groups = list(dict.fromkeys(group for _, group in shown))
     texts = style.group_texts(groups)
-    names = {key: f"{key[0]} on {texts[key[1]]}" for key in shown}
+    names = {key: key[0] if len(groups) == 1 else f"{key[0]} on {texts[key[1]]}" for key in shown}
     figure, panels = style.subplots(2, 1, figsize=(style.WIDTH, 6.2), sharex=True)
     marks = crossings(shown)
     times = sorted({p[0] for points in shown.values() for p in points})
@@ -137,12 +137,17 @@ def draw(options):
         axes.set_yscale("log")
         style.plain_numbers(axes.yaxis, [p[index] for points in shown.values() for p in points])
         axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+        axes.autoscale_view()
+        ends = [(*(points[-1][i] for i in (0, index)), names[key], "#777777" if key == level else style.technique_look(key[0])[1])
+                for key, points in shown.items()]
+        labelled = style.labels_at_ends(axes, ends)
     style.plain_numbers(panels[1].xaxis, times)
     panels[0].set_ylabel("time of the job (min)")
     panels[1].set_ylabel("TFLOP/s per GPU")
     panels[1].set_xlabel("round-trip time (ms)")
-    style.heading(figure, [rows[0].get("scenario", ""), model, *sweep_table.shown(options.where)])
-    handles, labels = panels[0].get_legend_handles_labels()
+    on = style.group_text(groups[0], 60) if len(groups) == 1 else ""
+    style.heading(figure, [rows[0].get("scenario", ""), model, on, *sweep_table.shown(options.where)])
+    handles, labels = ([], []) if labelled else panels[0].get_legend_handles_labels()
     if options.measured:
         handles.append(style.handle(marker="o", color="#2f6498", markeredgecolor="black", linestyle=""))
         labels.append(f"measured{', ' + options.slice if options.slice else ''}")
@@ -150,6 +155,8 @@ def draw(options):
         labels.append("measured, other GPUs")
     style.legend_below(figure, handles, labels, columns=3)
     changes = [f"At {x:.3g} ms the fastest changes from {names[a]} to {names[b]}." for x, a, b in marks]
+    if changes:
+        changes.append("Near ties go to fewer GPU-hours, so the pick of slmsim report changes elsewhere.")
     style.note_below(figure, (changes or ["The same choice is the fastest at every round-trip time."]) + notes + others)
     return figure
 

@@ -34,7 +34,8 @@ WIDTH = 7.5  # inches; 540 points
 FULL = 0.95 * 72 * WIDTH  # points, of a line of text
 SIZE = 8.5  # points, of all text
 MOST_BARS = 60
-LOGARITHMIC = 30  # values with a wider span get a logarithmic axis
+LOGARITHMIC = 30  # lines over a wider span get a logarithmic axis
+FAR = 5  # times the shortest: longer bars are broken
 # matplotlib's settings while a figure is drawn and written (in_look); the caller's settings stay unchanged.
 LOOK = {
     "font.family": "DejaVu Sans", "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
@@ -149,8 +150,10 @@ def read_csv(path, needed, what):
         with opened(path) as file:
             reader = csv.DictReader(file)
             rows, names = list(reader), reader.fieldnames or []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fail(path, f"does not read ({error}); {what} is expected")
+    except OSError as error:
+        fail(path, f"does not read ({error.strerror}); {what} is expected")
+    except (UnicodeDecodeError, csv.Error):
+        fail(path, f"not a CSV table in UTF-8; {what} is expected")
     for name in needed:
         if name not in names:
             fail(path, f"no column \"{name}\"; {what} is expected")
@@ -166,8 +169,10 @@ def read_json(path, key, what):
     try:
         with opened(path) as file:
             data = json.load(file)
-    except (OSError, ValueError) as error:
-        fail(path, f"does not read ({error}); {what} is expected")
+    except OSError as error:
+        fail(path, f"does not read ({error.strerror}); {what} is expected")
+    except ValueError:
+        fail(path, f"not JSON; {what} is expected")
     for one in data if isinstance(data, list) else [data]:
         if not isinstance(one, dict) or key not in one:
             fail(path, f"no \"{key}\"; {what} is expected")
@@ -329,6 +334,76 @@ def bar_rows(path, rows):
     return figure, axes, "" if several else rows[0]["scenario"]
 
 
+def unit_of(minutes):
+    """(name, minutes) of the unit in which the shortest of these times is at least 1."""
+    least = min(minutes)
+    return next(((name, size) for name, size in (("d", 1440), ("h", 60), ("min", 1)) if least >= size), ("s", 1 / 60))
+
+
+def plain(value):
+    """Three digits, without an exponent."""
+    return f"{float(f'{value:.3g}'):.10g}"
+
+
+class BarScale:
+    """A linear axis from zero under bars; it ends after those up to FAR times the shortest, and longer ones are broken there."""
+
+    def __init__(self, values, reach, shortest=None):
+        """`reach`: how far each bar goes with its interval."""
+        limit = FAR * (min(values) if shortest is None else shortest)
+        near = [max(value, min(limit, end)) for value, end in zip(values, reach) if value <= limit]
+        self.end = max(near or [limit])
+        self.broken = any(value > limit for value in values)
+        self.beyond = 1.12 * self.end  # where a broken bar ends
+
+    def length(self, value):
+        return self.beyond if value > self.end * (1 + 1e-9) else value
+
+    def mark(self, axes, value, y, height):
+        """Two slanted strokes across a broken bar."""
+        if self.length(value) == value:
+            return
+        at, step = 1.05 * self.end, 0.012 * self.end
+        for shift in (-step, 0):
+            axes.plot([at + shift, at + shift + 2 * step], [y + height / 2, y - height / 2], color="white", linewidth=2.4, zorder=3)
+        for shift in (-1.6 * step, 0.6 * step):
+            axes.plot([at + shift, at + shift + 2 * step], [y + height / 2, y - height / 2], color="black", linewidth=0.7, zorder=3)
+
+    def apply(self, axis, axes, room):
+        """`room`: share of the end that texts behind the bars take."""
+        axes.set_xlim(0, (self.beyond if self.broken else self.end) + room * self.end)
+        axis.set_major_locator(matplotlib.ticker.FixedLocator(
+            [tick for tick in matplotlib.ticker.MaxNLocator(6).tick_values(0, self.end) if tick <= self.end * (1 + 1e-9)]))
+        axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def labels_at_ends(axes, labels, width=0.3 * FULL):
+    """(x, y, text, colour) of each line's end: its text right of the axes, joined to it by a thin line. False where they do
+    not fit. Afterwards the axes' limits must not change."""
+    texts = [wrapped(text, width) for _, _, text, _ in labels]
+    axes.figure.draw_without_rendering()  # lays out
+    height = 0.9 * 72 * axes.figure.get_figheight() * axes.get_position().height  # labels of axes that follow take some
+    sizes = [1.35 * SIZE * (1 + text.count("\n")) / height for text in texts]
+    if not labels or sum(sizes) > 1.05:
+        return False
+    to_share = axes.transScale + axes.transLimits
+    wanted = [to_share.transform((x, y))[1] for x, y, _, _ in labels]
+    order = sorted(range(len(labels)), key=lambda i: (wanted[i], i))
+    places, low = {}, -0.02
+    for i in order:
+        places[i] = max(wanted[i], low + sizes[i] / 2)
+        low = places[i] + sizes[i] / 2
+    high = 1.03
+    for i in reversed(order):
+        places[i] = min(places[i], high - sizes[i] / 2)
+        high = places[i] - sizes[i] / 2
+    for i, (x, y, _, colour) in enumerate(labels):
+        axes.annotate(texts[i], (x, y), (1.03, places[i]), textcoords="axes fraction", va="center", ha="left",
+                      arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 1,
+                                  "relpos": (0, 0.5)})
+    return True
+
+
 def legend_below(figure, handles, labels, columns=4):
     """Outside the data; the page grows by as much."""
     order = list(TECHNIQUES)
@@ -374,7 +449,7 @@ def texts_on(figure):
     found = []
     for text in figure.findobj(matplotlib.text.Text):
         if text.get_visible() and text.get_text().strip() and text not in hidden:
-            box = text.get_window_extent(renderer)
+            box = matplotlib.text.Text.get_window_extent(text, renderer)  # an annotation's own has its line too
             if box.width > 0:
                 found.append((text.get_text(), box))
     return found

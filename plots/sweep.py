@@ -123,12 +123,13 @@ def draw(options):
                                   sharex=True, squeeze=False, height_ratios=[3.6, below] if missing else [1])
     upper, last = panels[0, 0], panels[-1, 0]
     what, divisor = VALUES.get(options.value, (options.value, 1))
-    heights = []
+    heights, ends = [], []
     for key, points in lines.items():
         curve = sorted((places[value], style.number(path, row[options.value], options.value) / divisor)
                        for value, row in points.items() if row["status"] == "ok")
         heights += [y for _, y in curve]
         if curve:
+            ends.append((*curve[-1], names[key], style.technique_look(key[0])[1]))
             upper.plot(*zip(*curve), label=names[key], markevery=style.mark_every(curve), **style.line_look(*key, groups))
     style.scale(upper, "y", heights)
     upper.set_ylabel(what)
@@ -143,7 +144,9 @@ def draw(options):
     last.set_xlabel(style.wrapped(f"{axis} ({unit})" if unit else axis, 0.85 * style.FULL))
     on = f"{style.group_text(groups[0], 60)}" if len(groups) == 1 else ""
     style.heading(figure, [rows[0].get("scenario", ""), model, on, *sweep_table.shown(options.where)])
-    handles, labels = upper.get_legend_handles_labels()
+    upper.autoscale_view()
+    labelled = style.labels_at_ends(upper, ends)
+    handles, labels = ([], []) if labelled else upper.get_legend_handles_labels()
     style.legend_below(figure, handles + [style.handle(marker=MARKS[status], color="black", linestyle="")
                                           for status in statuses(missing)],
                        labels + [style.WORDS[status] for status in statuses(missing)], columns=5)

@@ -58,6 +58,7 @@ enum class Use {
   kFlashOn,  // flash attention on the architecture that the key names
   kPrice,
   kHostAdam,
+  kHostMemory,
   kHostAdamBelowStage3,
   kHostAdamStage3,
   kStage3,

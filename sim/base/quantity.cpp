@@ -1,5 +1,6 @@
 #include "sim/base/quantity.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -30,7 +31,9 @@ constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},
                                        Unit{"MiB/s", kMebi},  Unit{"GiB/s", kGibi},  Unit{"TiB/s", 1024.0 * kGibi},
                                        Unit{"bps", 0.125},    Unit{"kbps", 125.0},   Unit{"Mbps", 125e3},
                                        Unit{"Gbps", 125e6},   Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0},
-                                       Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
+                                       Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9},
+                                       Unit{"kb/s", 125.0},   Unit{"Mb/s", 125e3},   Unit{"Gb/s", 125e6},
+                                       Unit{"Tb/s", 125e9}};
 constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
 constexpr std::array kPowerUnits = {Unit{"W", 1.0}, Unit{"kW", 1e3}};
 
@@ -100,21 +103,54 @@ std::string folded(std::string_view unit) {
   return out;
 }
 
+enum class Counts { kBits, kBytes, kUnclear };
+
+// What a unit of data counts: B bytes, b bits. In "gb/s" and "GBPS" the case of the letters says nothing.
+Counts counts_of(std::string_view unit) {
+  const std::string name = folded(unit);
+  if (name.find("bit") != std::string::npos) return Counts::kBits;
+  if (name.find("byte") != std::string::npos) return Counts::kBytes;
+  const auto is = [&](int (*kind)(int)) {
+    return std::all_of(unit.begin(), unit.end(), [&](unsigned char c) { return !std::isalpha(c) || kind(c) != 0; });
+  };
+  if (is(std::islower) && name.ends_with("bps")) return Counts::kBits;
+  const std::size_t at = unit.find_first_of("bB");
+  // The unit of kilobits is all lower case, but for that of bits and bytes alone.
+  if (at == std::string_view::npos || is(std::islower) || is(std::isupper)) return Counts::kUnclear;
+  return unit[at] == 'B' ? Counts::kBytes : Counts::kBits;
+}
+
 // Candidates for an unknown unit: the unit that differs only in case and slashes, or those with this beginning (for the
-// rate "10 Gb": Gbps, Gbit/s). Empty where nothing fits.
+// rate "10 Gb": Gbps). One of each value, and none that counts bytes where the unit counts bits, or the reverse. Empty
+// where nothing fits.
 std::string likely_units(std::string_view unit, Dimension dimension) {
   constexpr std::size_t kMostOffered = 2;
-  const std::string wanted = folded(unit);
-  std::vector<std::string_view> same, begin, begin_in_any_case;
+  const bool of_data = dimension == Dimension::kData || dimension == Dimension::kDataRate;
+  const Counts counts = of_data ? counts_of(unit) : Counts::kUnclear;
+  // "Gbps" is G, b and ps; "GBps" means GB/s, and "GBPS" may.
+  const std::string as_written = folded(unit);
+  std::string per_second = as_written;
+  if (per_second.ends_with("ps")) per_second.erase(per_second.size() - 2, 1);
+  const std::string& wanted = counts == Counts::kBytes ? per_second : as_written;
+  std::vector<Unit> same, begin, begin_in_any_case;
+  const auto add = [](std::vector<Unit>& list, const Unit& known) {
+    const bool is_there =
+        std::any_of(list.begin(), list.end(), [&](const Unit& u) { return u.factor == known.factor; });
+    if (!is_there) list.push_back(known);
+  };
   for (const auto& known : units_of(dimension)) {
+    const bool bits = of_data && known.name.find('B') == std::string_view::npos;
+    if (of_data && counts != Counts::kUnclear && bits != (counts == Counts::kBits)) continue;
     const std::string name = folded(known.name);
-    if (name == wanted) same.push_back(known.name);
-    if (known.name.starts_with(unit)) begin.push_back(known.name);
-    if (name.starts_with(wanted)) begin_in_any_case.push_back(known.name);
+    if (name == wanted || (counts == Counts::kUnclear && name == per_second)) add(same, known);
+    if (known.name.starts_with(unit)) add(begin, known);
+    if (name.starts_with(wanted)) add(begin_in_any_case, known);
   }
   for (const auto& offered : {same, begin, begin_in_any_case}) {
-    if (!offered.empty() && offered.size() <= kMostOffered && !wanted.empty())
-      return fmt::format("{}", fmt::join(offered, "\" or \""));
+    if (offered.empty() || offered.size() > kMostOffered || wanted.empty()) continue;
+    std::vector<std::string_view> names;
+    for (const Unit& one : offered) names.push_back(one.name);
+    return fmt::format("{}", fmt::join(names, "\" or \""));
   }
   return "";
 }

@@ -15,15 +15,18 @@ std::string yaml_quoted(const std::string& text);
 // As one word of a shell's command line: in single quotes where it holds more than plain characters.
 std::string shell_word(const std::string& text);
 
-// The candidate at the smallest edit distance (insert, delete, replace, swap neighbours; case ignored). Returns ""
-// where it exceeds one third of the longer word.
+// The candidate that the word misspells with the fewest mistakes, at most one in five letters: a letter inserted or
+// dropped, a neighbouring key, neighbours swapped; case and separators are ignored. "" where there is none. Numbers and
+// what follows them must agree, and short words but for swaps, doubled letters and the like: rtx3060 is no rtx3080, mpt
+// no opt, gpt_neo no gpt_neox.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// Names that begin with the word, or else those that contain it; case ignored. Empty for a word of one or two letters.
+// Names that begin with the word, or else those that contain it, as a word or the beginning of one; case ignored. Empty
+// for a word of one or two letters.
 std::vector<std::string> that_contain(std::string_view word, const std::vector<std::string>& candidates);
 
 // Ends an error's text. "did you mean \"X\"?" with the names that differ only in case and punctuation, else with the
 // few that begin with the word or contain it, else with the nearest one; "known are: a, b, c" where none fits.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace slmsim

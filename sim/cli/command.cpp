@@ -60,6 +60,17 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 void add_format_option(CLI::App& verb, std::string& format, const std::vector<std::string>& words,
                        const std::string& about) {
   choose_from(verb.add_option("--format,-f", format, about), words)->capture_default_str();
+  verb.parse_complete_callback([&verb, &format, words] {
+    const CLI::Option* output = verb.get_option_no_throw("--output");
+    if (output == nullptr || output->count() == 0) return;
+    const std::string file = output->as<std::string>();
+    for (const auto& [ending, word] : {std::pair{".json", "json"}, {".csv", "csv"}, {".md", "markdown"}}) {
+      if (!file.ends_with(ending) || std::find(words.begin(), words.end(), word) == words.end()) continue;
+      if (verb.count("--format") > 0 && format != word)
+        throw InputError({}, fmt::format("--format {} contradicts --output {}; leave out one of them", format, file));
+      format = word;
+    }
+  });
 }
 
 CLI::Option* add_output_option(CLI::App& verb, std::string& output, const std::string& about) {

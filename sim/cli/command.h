@@ -33,7 +33,8 @@ CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& wo
 // The words of such an option; empty for others.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
-// --format, one of these words.
+// --format, one of these words. Without it, the ending of --output decides (.json, .csv, .md); throws InputError where the two
+// contradict each other.
 void add_format_option(CLI::App& verb, std::string& format, const std::vector<std::string>& words,
                        const std::string& about = "format of the result");
 // --output.

@@ -43,8 +43,7 @@ Gpu load_gpu(const std::string& name) {
         file = found;
     }
     if (file.empty() || !is_name(name))
-      throw InputError({}, fmt::format("--gpu: there is no GPU \"{}\"; {}", printable(name).substr(0, 64),
-                                       did_you_mean(name, known)));
+      throw InputError({}, "--gpu: " + no_such_gpu(name, known));
   }
   Reading reading;
   Gpu gpu = read_gpu(read_yaml(file), file.stem().string(), reading);

@@ -1,11 +1,16 @@
 // slmsim init: a platform and a scenario for the user's machines.
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "sim/cli/chosen_model.h"
+#include "sim/cli/chosen_training.h"
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/cli/machines.h"
@@ -54,18 +59,6 @@ std::vector<Result> probe_peers(const InitOptions& options, Inventory& inventory
   return files;
 }
 
-// A path is relative to the scenario's folder there, and to the current one here.
-std::string model_word(const std::string& model, const std::string& folder) {
-  std::error_code ignored;
-  if (is_name(model) && !fs::exists(model, ignored)) return model;
-  fs::path file = fs::absolute(model);
-  if (fs::is_directory(file, ignored)) file /= "config.json";
-  if (!fs::exists(file, ignored)) return model;  // the scenario's reader lists the names
-  return fs::relative(file, fs::absolute(folder)).string().starts_with(".")
-             ? fs::relative(file, fs::absolute(folder)).string()
-             : "./" + fs::relative(file, fs::absolute(folder)).string();
-}
-
 void refuse_to_overwrite(const std::vector<Result>& files) {
   std::vector<Error> errors;
   std::error_code ignored;
@@ -76,8 +69,29 @@ void refuse_to_overwrite(const std::vector<Result>& files) {
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
+// Before anything is asked or measured: an existing folder, or one that can be created.
+void check_target(const std::string& folder) {
+  std::error_code failed;
+  fs::path existing = fs::absolute(folder, failed).lexically_normal();
+  // "mine/" has no name of its own.
+  if (existing.filename().empty()) existing = existing.parent_path();
+  const auto is_missing = [&](const fs::path& path) {
+    const auto status = fs::status(path, failed);
+    return status.type() == fs::file_type::not_found;
+  };
+  while (is_missing(existing) && existing.has_parent_path() && existing != existing.parent_path())
+    existing = existing.parent_path();
+  const Place place = word_place(folder);
+  const auto status = fs::status(existing, failed);
+  if (status.type() != fs::file_type::directory && status.type() != fs::file_type::none)
+    throw InputError(place, fmt::format("{} is not a folder; name another one", existing.string()));
+  if (access(existing.c_str(), W_OK | X_OK) != 0)
+    throw InputError(place, fmt::format("nothing can be written there: {}; name another folder",
+                                        std::generic_category().message(errno)));
+}
+
 // Reads everything back before the first file is written.
-void check(const std::vector<Result>& files, const std::string& folder) {
+Scenario check(const std::vector<Result>& files, const std::vector<ChosenModel>& models, const std::string& folder) {
   const std::string stem = (fs::path(folder) / "scenario.yaml").string();
   const auto text_of = [&](const std::string& name) -> const std::string& {
     return std::find_if(files.begin(), files.end(), [&](const auto& f) { return fs::path(f.file).filename() == name; })
@@ -97,12 +111,91 @@ void check(const std::vector<Result>& files, const std::string& folder) {
     if (Node* path = tcp ? tcp->find("path") : nullptr)
       *path = parse_yaml(text_of(fs::path(path->scalar).filename()), path->scalar);
   }
-  read_scenario(ScenarioFile(std::move(scenario), stem).link({}), "scenario");
+  for (auto& word : scenario.find("models")->items) {
+    const auto copy = std::find_if(models.begin(), models.end(),
+                                   [&](const auto& one) { return !one.file.empty() && one.word == word.scalar; });
+    if (copy != models.end()) word = copy->node;
+  }
+  return read_scenario(ScenarioFile(std::move(scenario), stem).link({}), "scenario");
+}
+
+std::vector<ChosenModel> choose_models(const InitOptions& options, std::int64_t most) {
+  std::vector<ChosenModel> out;
+  for (const auto& word : options.models) {
+    out.push_back(choose_model(word, options.folder, options.sequence, most));
+    for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+      if (out[i].word == out.back().word)
+        throw InputError(word_place("--model"), fmt::format("two models are named {}", out.back().word));
+    }
+  }
+  return out;
+}
+
+// The files of a request with these models.
+std::vector<Result> files_of(const Setup& setup, const std::vector<ChosenModel>& models, const fs::path& folder) {
+  std::vector<Result> out;
+  for (const auto& model : models) {
+    if (!model.file.empty()) out.push_back({model.text, (folder / model.file).string()});
+  }
+  out.push_back({setup.platform, (folder / "platform.yaml").string()});
+  out.push_back({setup.scenario, (folder / "scenario.yaml").string()});
+  return out;
+}
+
+// Sequences tried in turn until something fits; 0: the models' own.
+constexpr std::int64_t kSequences[] = {0, kUsualSequence, kUsualSequence / 2, kUsualSequence / 4};
+
+struct Completed {
+  std::vector<ChosenModel> models;
+  bool fits = false;
+};
+
+// Completes a request: the models, then what their formats and the GPUs allow, then the batch that fits. `measured` are the
+// files of measured paths, `most` as for choose_model.
+Completed completed(SetupRequest& request, const InitOptions& options, const std::vector<Result>& measured,
+                    std::int64_t most) {
+  const std::vector<ChosenModel> models = choose_models(options, most);
+  const auto read = [&] {
+    std::vector<Result> files = files_of(set_up(request), models, options.folder);
+    files.insert(files.end(), measured.begin(), measured.end());
+    return check(files, models, options.folder);
+  };
+  request.models.clear();
+  for (const auto& model : models) request.models.push_back({model.word, model.why});
+  request.batch = {std::to_string(std::max(1, options.batch))};
+  request.micro_batch = request.gradient_precision = request.rematerialisation = {};
+  request.precision = {"fp16"};
+  request.stack = {"eager"};
+  const Scenario first = read();
+  std::vector<std::string> dtypes;
+  for (const auto& model : models) dtypes.push_back(model.dtype);
+  request.precision = choose_precision(dtypes, first.platform);
+  request.stack = choose_stack(first.platform);
+  if (!options.stack.empty()) {
+    const NamedStack named = named_stack(options.stack, options.folder);
+    request.stack = named.stack;
+    request.gradient_precision = named.gradient_precision;
+  }
+  const ChosenBatch batch = choose_batch(read(), options.batch);
+  request.batch = batch.batch;
+  request.micro_batch = batch.micro_batch;
+  request.rematerialisation = batch.rematerialisation;
+  return {models, batch.fits};
+}
+
+std::vector<ChosenModel> complete(SetupRequest& request, const InitOptions& options,
+                                  const std::vector<Result>& measured) {
+  for (const std::int64_t most : kSequences) {
+    Completed one = completed(request, options, measured, most);
+    if (one.fits || options.sequence > 0) return one.models;
+  }
+  return completed(request, options, measured, 0).models;
 }
 
 int init(InitOptions& options) {
   if (options.peers.empty() && options.token_given)
     throw InputError({}, "--token is for measuring the path to --peer NAME=ADDRESS");
+  check_target(options.folder);
   Inventory inventory = machines_of(options);
   for (const auto& word : options.sites) {
     const Pair pair = pair_of("--site", word, "NAME=SITE");
@@ -113,33 +206,46 @@ int init(InitOptions& options) {
     machine_called(inventory, "--vm-type", pair.key).type = pair.value;
   }
   add_links(options, inventory);
+  add_prices(options, inventory);
   const auto file = [&](const char* name) { return (fs::path(options.folder) / name).string(); };
   if (!options.force) refuse_to_overwrite({{"", file("platform.yaml")}, {"", file("scenario.yaml")}});
-  std::vector<Result> files = probe_peers(options, inventory);
 
   SetupRequest request;
-  const std::string folder = fs::weakly_canonical(options.folder).filename().string();
+  std::error_code failed;
+  const std::string folder = fs::weakly_canonical(options.folder, failed).filename().string();
   request.name = options.name.empty() ? key_name(folder) : options.name;
   if (!is_name(request.name)) throw InputError({}, "--name: letters, digits and - _ . are expected");
   request.command = options.command;
+  request.techniques = options.techniques.empty() ? usual_techniques(inventory) : named_techniques(options.techniques);
+  if (options.models.empty()) options.models = {"gpt2m"};
+  choose_models(options, 0);  // wrong ones are errors before paths are measured
+  const std::vector<Result> measured = probe_peers(options, inventory);
   request.inventory = std::move(inventory);
-  for (const auto& model : options.models) request.models.push_back(model_word(model, options.folder));
-  if (request.models.empty()) request.models = {"gpt2m"};
-  request.techniques = options.techniques;
-  if (request.techniques.empty()) request.techniques = {"Data", "ZeRO2", "Shard", "Pipeshard"};
-  request.batch = options.batch;
+  const std::vector<ChosenModel> models = complete(request, options, measured);
   const Setup setup = set_up(request);
-  files.push_back({setup.platform, file("platform.yaml")});
-  files.push_back({setup.scenario, file("scenario.yaml")});
-  check(files, options.folder);
-  std::error_code failed;
+  std::vector<Result> files = files_of(setup, models, options.folder);
+  files.insert(files.end(), measured.begin(), measured.end());
+  check(files, models, options.folder);
+  if (!options.force) refuse_to_overwrite(files);
   fs::create_directories(options.folder, failed);
+  if (failed) throw InputError(word_place(options.folder), fmt::format("cannot be created: {}", failed.message()));
   write_results(files);
 
   std::string summary = fmt::format("{} and scenario.yaml: {} machine{}, {} GPU{}, {} site{}\n", file("platform.yaml"),
                                     setup.machines, setup.machines == 1 ? "" : "s", setup.gpus,
                                     setup.gpus == 1 ? "" : "s", setup.sites, setup.sites == 1 ? "" : "s");
   for (const auto& remark : request.inventory.remarks) summary += fmt::format("remark: {}\n", printable(remark));
+  for (const auto& [word, why] : request.models) {
+    if (!why.empty()) summary += fmt::format("model: {}: {}\n", word, why);
+  }
+  const auto settings = {std::pair{"batch", request.batch},
+                         {"micro_batch", request.micro_batch},
+                         {"precision", request.precision},
+                         {"rematerialisation", request.rematerialisation},
+                         {"stack", request.stack}};
+  for (const auto& [key, chosen] : settings) {
+    if (!chosen.why.empty()) summary += fmt::format("{}: {} ({})\n", key, chosen.value, chosen.why);
+  }
   for (const auto& line : setup.assumed) summary += fmt::format("assumed: {}\n", line);
   summary += fmt::format("next: slmsim run {}\n", file("scenario.yaml"));
   write_result(summary, "");
@@ -179,9 +285,15 @@ Command add_init(CLI::App& app) {
                    "an Ansible inventory (INI, YAML or the output of ansible-inventory --list) or a list of hosts");
   verb->add_option("--ssh", options->ssh, "an ssh configuration");
   list("--vm-type", options->types, "NAME=TYPE: machine type, a name of platforms/vms");
-  list("--model,-m", options->models, "a name of models/, or a Hugging Face config.json; default gpt2m");
-  list("--technique,-t", options->techniques, "a technique to predict; default Data, ZeRO2, Shard and Pipeshard");
-  verb->add_option("--batch", options->batch, "sequences per iteration; default 8 per GPU")
+  list("--price", options->prices, "MACHINE=USD or GPU=USD: price per hour of a machine, or of each such GPU");
+  list("--model,-m", options->models,
+       "a config.json, its folder, a shipped model's hub id, or a name of models/; default gpt2m");
+  verb->add_option("--sequence", options->sequence, "tokens of a sequence; default the model's, 2048 where longer")
+      ->check(number_within(1, 1 << 22));
+  list("--technique,--techniques,-t", options->techniques,
+       "techniques to predict, with commas; study: those of Alpa's study; default DDP, FSDP, a pipeline and DiLoCo");
+  verb->add_option("--stack", options->stack, "software stack (slmsim list stacks); default compiled");
+  verb->add_option("--batch", options->batch, "sequences per iteration; default 8 or more per GPU")
       ->check(number_within(1, 1e6));
   verb->add_option("--name", options->name, "name of platform and scenario; default the folder's");
   verb->add_flag("--force", options->force, "overwrite existing files");
@@ -193,7 +305,8 @@ Examples:
   slmsim init --gpu a10:2 mine
   slmsim init --gpu desk=rtx3090 --gpu rented=a100-40:2 --link desk,rented=28ms,1Gbps mine
   slmsim init --gpu rtx3090 --gpu lab=a30:2 --peer lab=192.0.2.7 --token TOKEN mine
-  slmsim init --fablib slice.graphml --model gpt2m mine
+  slmsim init --gpu lab=a5000:2 --gpu cloud=a100-80 --price a100-80=1.99 --model ./Llama-3.2-1B mine
+  slmsim init --fablib slice.graphml --model openai-community/gpt2-medium mine
   slmsim init --ansible inventory.ini --gpu t4:1 mine)");
   return {verb, [options, verb, token] {
             options->token_given = token->count() > 0 && !std::getenv("SLMSIM_NETPROBE_TOKEN");

@@ -41,9 +41,14 @@ std::string check_sweep(const std::string& file) {
   return fmt::format("sweep of {} points", sweep.points());
 }
 
-// Checks the files of a folder that calibrate/run_on_gpu.sh fills.
+// Checks the scenario of a folder, or the files of one that calibrate/run_on_gpu.sh fills.
 void check_folder(const fs::path& folder) {
   bool any = false;
+  // Of `slmsim init`: the scenario names the platform.
+  if (const std::string scenario = scenario_file(folder.string()); scenario != folder.string()) {
+    fmt::print("{}: ok, a {}\n", scenario, check_file(scenario));
+    return;
+  }
   const auto report = [&](const char* name, const auto& kind) {
     std::error_code ignored;
     const fs::path file = folder / name;
@@ -62,8 +67,8 @@ void check_folder(const fs::path& folder) {
   });
   if (!any)
     throw InputError(Place{std::make_shared<Source>(Source{folder.string(), ""}), 0, 0},
-                     "this is a folder; name a file in it, or a folder with gpu.yaml, flash.csv or steps.json of "
-                     "calibrate/run_on_gpu.sh");
+                     "this is a folder; name a file in it, or a folder with scenario.yaml, or with gpu.yaml, flash.csv "
+                     "or steps.json of calibrate/run_on_gpu.sh");
 }
 
 int check(const std::vector<std::string>& files) {

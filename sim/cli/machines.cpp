@@ -1,6 +1,9 @@
 #include "sim/cli/machines.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -10,9 +13,11 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
+#include "sim/cli/chosen_model.h"
 #include "sim/cli/common.h"
 #include "sim/import/inventory/fablib.h"
 #include "sim/import/inventory/inventory.h"
+#include "sim/platform/platform.h"
 
 namespace slmsim {
 namespace {
@@ -85,8 +90,10 @@ void add_machine(Inventory& inventory, const std::string& name, std::vector<std:
 }
 
 // --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs; NAME=TYPE:COUNT to one machine.
+// For one machine of an inventory it holds over the file.
 void add_gpus(const InitOptions& options, Inventory& inventory) {
   const bool listed = !inventory.machines.empty();
+  std::set<std::string> replaced;
   for (const auto& word : options.gpus) {
     const bool named = word.find('=') != std::string::npos;
     const Pair pair = named ? pair_of("--gpu", word, "NAME=TYPE:COUNT") : Pair{kHere, word};
@@ -99,6 +106,7 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
         if (machine.gpus.empty()) machine.gpus = gpus;
       }
     } else if (Machine* machine = find(inventory, pair.key)) {
+      if (listed && replaced.insert(pair.key).second) machine->gpus.clear();
       machine->gpus.insert(machine->gpus.end(), gpus.begin(), gpus.end());
     } else if (listed) {
       machine_called(inventory, "--gpu", pair.key);
@@ -106,6 +114,18 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
       add_machine(inventory, pair.key, gpus);
     }
   }
+}
+
+StatedGpus stated_gpus(const InitOptions& options) {
+  StatedGpus out;
+  for (const auto& word : options.gpus) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos)
+      out.others = true;
+    else
+      out.nodes.insert(word.substr(0, equals));
+  }
+  return out;
 }
 
 void add_power_limit(const GpusHere& here, Inventory& inventory) {
@@ -119,48 +139,93 @@ void add_power_limit(const GpusHere& here, Inventory& inventory) {
     machine->power_limit = Watts{*here.limits.begin()};
 }
 
-struct Question {
-  explicit Question(bool may_ask) : asks(may_ask) {}
-  bool asks;
-  std::string operator()(const std::string& text, const std::string& usual) const {
-    fmt::print("{}{}: ", text, usual.empty() ? "" : fmt::format(" [{}]", usual));
+// Asks until the answer passes `check`, which throws InputError with the reason otherwise. Throws InputError where the input
+// ends.
+std::string ask(const std::string& question, const std::string& usual,
+                const std::function<void(const std::string&)>& check) {
+  for (;;) {
+    fmt::print("{}{}: ", question, usual.empty() ? "" : fmt::format(" [{}]", usual));
     std::fflush(stdout);
     std::string line;
     if (!std::getline(std::cin, line)) throw InputError({}, "the questions were not answered; nothing is written");
     line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
-    return line.empty() ? usual : line;
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
+    if (line.empty()) line = usual;
+    try {
+      check(line);
+      return line;
+    } catch (const InputError& error) {
+      for (const auto& one : error.errors()) fmt::print("  {}\n", one.text);
+    }
   }
-};
+}
+
+void check_gpus(const std::string& text) {
+  if (text.find('=') != std::string::npos) throw InputError({}, "only TYPE:COUNT; other machines come next");
+  if (read_gpus(text, {}).empty()) throw InputError({}, "a count of 1 or more is expected; - for none");
+}
+
+void check_quantity(const std::string& text, Dimension dimension, double low, double high, const char* range) {
+  const auto [value, problem] = parse_quantity(text, dimension);
+  if (!problem.empty()) throw InputError({}, problem);
+  if (value < low || value > high)
+    throw InputError({}, fmt::format("\"{}\" is out of range; expected {}", printable(text).substr(0, 64), range));
+}
+
+void check_round_trip(const std::string& text) {
+  check_quantity(text, Dimension::kTime, kRttRange.low.value, kRttRange.high.value, "100 ns to 10 s, such as 28 ms");
+}
+
+void check_rate(const std::string& text) {
+  check_quantity(text, Dimension::kDataRate, kNetRange.low.value, kNetRange.high.value, "1 kbps to 800 Tbps");
+}
 
 // Asks on a terminal, where no machine was named.
-void ask(InitOptions& options, const std::vector<std::string>& found) {
-  const Question question(true);
-  std::string usual;
-  if (!found.empty()) usual = fmt::format("{}:{}", found.front(), found.size());
-  const std::string here = question("GPUs of this machine, as TYPE:COUNT (- for none)", usual.empty() ? "-" : usual);
+void ask_for_machines(InitOptions& options, const std::vector<std::string>& found) {
+  // "-" skips a question.
+  const auto or_none = [](const std::function<void(const std::string&)>& check) {
+    return [check](const std::string& text) {
+      if (text != "-") check(text);
+    };
+  };
+  const std::string usual = found.empty() ? "-" : fmt::format("{}:{}", found.front(), found.size());
+  const std::string here = ask("GPUs of this machine, as TYPE:COUNT (- for none)", usual, or_none(check_gpus));
   if (here != "-") options.gpus.push_back(here);
+  std::set<std::string> names = {kHere};
+  const auto check_machine = [&](const std::string& text) {
+    if (text == "-" && options.gpus.empty()) throw InputError({}, "at least one machine with a GPU is needed");
+    if (text == "-") return;
+    const Pair pair = pair_of("machine", text, "NAME=TYPE:COUNT");
+    if (pair.key.find(',') != std::string::npos) throw InputError({}, "a machine's name holds no comma");
+    if (names.count(pair.key) > 0)
+      throw InputError({}, fmt::format("\"{}\" is named already; choose another name", printable(pair.key)));
+    check_gpus(pair.value);
+  };
   for (;;) {
-    const std::string other = question("another machine, as NAME=TYPE:COUNT (- for no more)", "-");
+    const std::string other = ask("another machine, as NAME=TYPE:COUNT (- for no more)", "-", check_machine);
     if (other == "-") break;
-    const Pair pair = pair_of("machine", other, "NAME=TYPE:COUNT");
+    const std::string name = pair_of("machine", other, "NAME=TYPE:COUNT").key;
     options.gpus.push_back(other);
+    names.insert(name);
     if (here == "-") continue;
-    const std::string rtt =
-        question(fmt::format("round trip from here to {}, as ping reports it (- if unknown)", pair.key), "-");
+    const std::string rtt = ask(fmt::format("round trip from here to {}, as ping reports it (- if unknown)", name), "-",
+                                or_none(check_round_trip));
     if (rtt == "-") continue;
-    const std::string rate = question("and the rate of that path, such as 1 Gbps (- if unknown)", "-");
-    options.links.push_back(fmt::format("{},{}={}{}", kHere, pair.key, rtt, rate == "-" ? "" : "," + rate));
+    const std::string rate = ask("and the rate of that path, such as 1 Gbps (- if unknown)", "-", or_none(check_rate));
+    options.links.push_back(fmt::format("{},{}={}{}", kHere, name, rtt, rate == "-" ? "" : "," + rate));
   }
   if (options.models.empty())
-    options.models = {question("model, a name of models/ or a Hugging Face config.json", "gpt2m")};
-  if (options.batch == 0) {
-    const std::string batch = question("sequences per iteration (- for 8 per GPU)", "-");
-    const auto number = parse_number(batch);
-    if (batch != "-" && (!number || *number < 1 || *number > 1e6))
-      throw InputError({}, fmt::format("\"{}\" is not a number of sequences", printable(batch).substr(0, 64)));
-    if (number) options.batch = static_cast<int>(*number);
-  }
+    options.models = {ask("model, a name of models/ or a Hugging Face config.json", "gpt2m",
+                          [&](const std::string& word) { choose_model(word, options.folder, options.sequence); })};
+  if (options.batch > 0) return;
+  const auto check_batch = [](const std::string& text) {
+    const auto number = parse_number(text);
+    if (!number || *number < 1 || *number > 1e6 || *number != std::floor(*number))
+      throw InputError({}, fmt::format("\"{}\" is not a number of sequences; expected a whole number from 1",
+                                       printable(text).substr(0, 64)));
+  };
+  const std::string batch = ask("sequences per iteration (- for 8 or more per GPU)", "-", or_none(check_batch));
+  if (batch != "-") options.batch = static_cast<int>(*parse_number(batch));
 }
 
 }  // namespace
@@ -170,7 +235,7 @@ Inventory machines_of(InitOptions& options) {
   if (sources > 1) throw InputError({}, "give one of --fablib, --ansible and --ssh");
   Inventory out;
   GpusHere here;
-  if (!options.fablib.empty()) out = read_fablib(options.fablib, !options.gpus.empty());
+  if (!options.fablib.empty()) out = read_fablib(options.fablib, stated_gpus(options));
   if (!options.ansible.empty()) out = read_ansible(options.ansible);
   if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
   if (sources == 0) {
@@ -181,7 +246,7 @@ Inventory machines_of(InitOptions& options) {
     if (needs_here) here = gpus_of_this_machine();
     const auto& found = here.names;
     if (options.gpus.empty() && options.peers.empty() && isatty(STDIN_FILENO)) {
-      ask(options, found);
+      ask_for_machines(options, found);
     } else if (!found.empty()) {
       add_machine(out, kHere, found);
     }
@@ -214,7 +279,9 @@ void add_links(const InitOptions& options, Inventory& inventory) {
     SiteLink connection{pair.key.substr(0, comma), pair.key.substr(comma + 1), {}, "--link", {}, "--link", ""};
     for (const std::string* end : {&connection.from, &connection.to}) {
       std::vector<std::string> sites;
-      for (const auto& machine : inventory.machines) sites.push_back(machine.site);
+      for (const auto& machine : inventory.machines) {
+        if (std::find(sites.begin(), sites.end(), machine.site) == sites.end()) sites.push_back(machine.site);
+      }
       if (std::find(sites.begin(), sites.end(), *end) == sites.end())
         throw InputError({}, fmt::format("--link: there is no site \"{}\"; {}", printable(*end).substr(0, 64),
                                          did_you_mean(*end, sites)));
@@ -233,6 +300,39 @@ void add_links(const InitOptions& options, Inventory& inventory) {
              (known.from == connection.to && known.to == connection.from);
     });
     inventory.connections.push_back(std::move(connection));
+  }
+}
+
+void add_prices(const InitOptions& options, Inventory& inventory) {
+  for (const auto& word : options.prices) {
+    const Pair pair = pair_of("--price", word, "GPU=USD or MACHINE=USD");
+    const std::string amount = pair.value.starts_with('$') ? pair.value.substr(1) : pair.value;
+    const auto dollars = parse_number(amount);
+    if (!dollars || *dollars < 0 || *dollars > 1e6)
+      throw InputError({}, fmt::format("--price \"{}\": dollars per hour are expected, such as {}=1.99",
+                                       printable(word).substr(0, 64), printable(pair.key).substr(0, 32)));
+    if (Machine* machine = find(inventory, pair.key)) {
+      machine->price = *dollars;
+      continue;
+    }
+    const std::string gpu = gpu_called(pair.key);
+    bool any = false;
+    for (auto& machine : inventory.machines) {
+      const auto count = std::count(machine.gpus.begin(), machine.gpus.end(), gpu);
+      if (count == 0) continue;
+      machine.price = machine.price.value_or(0) + *dollars * static_cast<double>(count);
+      any = true;
+    }
+    if (any) continue;
+    std::vector<std::string> known;
+    for (const auto& machine : inventory.machines) {
+      known.push_back(machine.name);
+      known.insert(known.end(), machine.gpus.begin(), machine.gpus.end());
+    }
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw InputError({}, fmt::format("--price: no machine or GPU is named \"{}\"; {}",
+                                     printable(pair.key).substr(0, 64), did_you_mean(pair.key, known)));
   }
 }
 

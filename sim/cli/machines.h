@@ -12,9 +12,9 @@ namespace slmsim {
 inline constexpr const char* kHere = "here";
 
 struct InitOptions {
-  std::string folder = ".", name, ansible, ssh, token;
-  std::vector<std::string> gpus, sites, links, types, peers, fablib, models, techniques;
-  int batch = 0;
+  std::string folder = ".", name, ansible, ssh, token, stack;
+  std::vector<std::string> gpus, sites, links, types, peers, prices, fablib, models, techniques;
+  int batch = 0, sequence = 0;
   bool force = false, token_given = false;
   std::string command;
 };
@@ -37,5 +37,8 @@ Inventory machines_of(InitOptions& options);
 
 // Adds the links of --link.
 void add_links(const InitOptions& options, Inventory& inventory);
+
+// Adds the prices of --price: of a machine, or of a GPU in all machines.
+void add_prices(const InitOptions& options, Inventory& inventory);
 
 }  // namespace slmsim

@@ -30,16 +30,16 @@ int next_verb(const NextOptions& options) {
   fitted.overrides = intervals.overrides();
   const Scenario scenario = load_all(fitted).front();
   const auto candidates = candidates_of(scenario);
-  Forecaster forecaster({{options.scenarios.front(), options.overrides, candidates, 0, {}}});
   const Draws draws = intervals.draws_for(options.scenarios.front(), kDrawnPoints);
-  Ensemble ensemble = ensemble_of(draws, forecaster, kDrawnPoints, stop_at(options.time_limit));
+  Ensemble ensemble = ensemble_of_rivals(draws, {options.scenarios.front(), options.overrides, candidates, 0, {}},
+                                         scenario.selection.objective, kDrawnPoints, stop_at(options.time_limit));
   ensemble.runs = draws.runs;
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
   const auto open = open_candidates(ensemble);
   NextRules rules = options.rules;
   rules.trial_epochs = 1;
   rules.seed = options.interval.seed;
-  NextReport report{scenario, candidates, draws.fitted_to, {}};
+  NextReport report{scenario, candidates, draws.fitted_to, {}, draws.remarks};
   for (const auto& model : scenario.models)
     report.picks.push_back(next_run(scenario, ensemble, model.name, open, rules));
   write_result(options.format == "json" ? to_json(report) : to_table(report), options.output);

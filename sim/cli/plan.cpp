@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,16 +22,25 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr double kUsualLimit = 900;  // seconds
+// Seconds, where no limit is given: usual and long searches.
+constexpr double kUsualLimit = 5, kLongLimit = 900;
 
 struct PlanVerb : ScenarioOptions {
   std::string format = "table", technique, objective, journal, exported, shard;
   std::vector<std::string> parts;
   Filter filter;
   std::size_t list = 5, jobs = 0;
-  double effort = 1, time_limit = kUsualLimit;
+  double effort = 1;
+  std::optional<double> time_limit;
   bool exhaustive = false, restart = false;
 };
+
+// Searches that resume, have parts, or are wider than usual may take long.
+double time_limit_of(const PlanVerb& verb) {
+  const bool is_long = verb.exhaustive || verb.effort > 1 || !verb.journal.empty() || !verb.shard.empty() ||
+                       !verb.parts.empty() || launch_of_environment().ranks > 1;
+  return verb.time_limit.value_or(is_long ? kLongLimit : kUsualLimit);
+}
 
 // Upper bound of the rest: by the effort at the current pace, and by the time. The search may end earlier, where it proves its
 // list.
@@ -133,7 +143,7 @@ double seconds_since(steady_clock::time_point from) {
 class Searches {
  public:
   explicit Searches(const PlanVerb& verb)
-      : verb_(verb), job_(job_of(verb)), deadline_(Deadline::of_limit(verb.time_limit)) {
+      : verb_(verb), job_(job_of(verb)), time_limit_(time_limit_of(verb)), deadline_(Deadline::of_limit(time_limit_)) {
     options_.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
     options_.restart = verb.restart;
     options_.ranks = true;
@@ -178,9 +188,9 @@ class Searches {
   void search(const Scenario& scenario, const std::string& file, std::size_t count, double share) {
     PlanJob job = job_;
     ProgressLine line(true);
-    if (verb_.time_limit > 0 && reports_.empty())
+    if (time_limit_ > 0 && reports_.empty())
       line.announce(
-          fmt::format("stops within {} with the results so far (--time-limit)", to_text(Seconds{verb_.time_limit})));
+          fmt::format("stops within {} with the results so far (--time-limit)", to_text(Seconds{time_limit_})));
     job.deadline = Deadline(share);
     std::string searched;
     auto begun = steady_clock::now();
@@ -235,6 +245,7 @@ class Searches {
 
   const PlanVerb& verb_;
   PlanJob job_;
+  double time_limit_ = 0;
   PlanCrewOptions options_;
   std::vector<PlanReport> reports_;
   std::vector<std::string> journals_;
@@ -278,9 +289,10 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--parts", options->parts, "results of --shard on other machines, used as they are")->take_all();
   verb->add_flag("--restart", options->restart, "ignore the journal and start over");
   verb->add_flag("--exhaustive", options->exhaustive, "simulate every choice that fits, as a reference");
-  verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it stops with the results so far, which then depend on the machine; 0: no limit")
-      ->capture_default_str()
+  verb->add_option(
+          "--time-limit", options->time_limit,
+          "seconds after which it stops with the results so far, which then depend on the machine; 0: no limit; "
+          "default 5, or 900 with --effort above 1, --exhaustive, --journal, --shard, --parts or several ranks")
       ->check(number_within(0.0, 1e7));
   verb->footer(R"(
 Varied: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages

@@ -11,6 +11,7 @@
 #include "sim/cli/common.h"
 #include "sim/predict/result.h"
 #include "sim/report/page/page.h"
+#include "sim/search/verdict.h"
 
 namespace slmsim {
 namespace {
@@ -52,6 +53,23 @@ std::optional<RunResult> run_until(const std::function<bool()>& stop, Scenario s
   return result;
 }
 
+// The first facts of each model; without suggestions where the scenario cannot be read again.
+std::vector<Verdict> verdicts_until(const std::function<bool()>& stop, const RunResult& result,
+                                    const ReportOptions& options, const Overrides& overrides) {
+  VerdictOptions more;
+  more.stop = stop;
+  more.reload = [&](const Overrides& added) -> std::optional<Scenario> {
+    Overrides all = overrides;
+    all.insert(all.end(), added.begin(), added.end());
+    try {
+      return load_scenario(options.scenario, all);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  };
+  return verdicts_of(result, more);
+}
+
 // With the sweep of round-trip times, unless it is stopped.
 ModelReport swept_until(const std::function<bool()>& stop, const RunResult& result, std::size_t model) {
   ModelReport out = report_of(result, model);
@@ -83,6 +101,7 @@ int report(const ReportOptions& given) {
     end_as_asked();
     throw InputError({}, "stopped before everything was predicted; no page is written");
   }
+  const std::vector<Verdict> verdicts = verdicts_until(stop, *result, options, intervals.overrides());
   std::vector<ModelReport> reports;
   std::vector<std::string> timelines;
   bool anything_runs = false;
@@ -91,6 +110,7 @@ int report(const ReportOptions& given) {
     progress.show(fmt::format("{}: varying the round-trip time", name));
     ModelReport one = swept_until(stop, *result, i);
     if (one.stopped) lacks.push_back(fmt::format("other round-trip times of {}", name));
+    one.verdict = verdicts[i];
     anything_runs = anything_runs || std::any_of(one.predictions.begin(), one.predictions.end(),
                                                  [](const Prediction* p) { return p->status == Status::kOk; });
     timelines.push_back(timelines_of(one));

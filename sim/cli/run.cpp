@@ -1,6 +1,8 @@
 // slmsim run SCENARIO...: predict every technique on every group, then select.
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "sim/cli/common.h"
 #include "sim/crew/crew.h"
 #include "sim/predict/result.h"
+#include "sim/report/report.h"
 #include "sim/report/tables.h"
 #include "sim/report/trace.h"
 
@@ -20,6 +23,7 @@ struct RunOptions : ScenarioOptions {
   bool link_use = false;
   bool plan = false;
   bool whole = false;
+  bool steps = false, all = false, assumed = false;  // of the table
   IntervalRequest interval;
 };
 
@@ -50,6 +54,32 @@ bool anything_runs(const std::vector<RunResult>& results) {
   });
 }
 
+// https://no-color.org: any value but an empty one.
+bool has_colour(const std::string& output) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return output.empty() && isatty(STDOUT_FILENO) == 1 && !dumb && (no_colour == nullptr || *no_colour == '\0');
+}
+
+std::string tables_of(const RunOptions& options, const Overrides& set, const std::vector<std::string>& files,
+                      const std::vector<RunResult>& results) {
+  std::string out;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    VerdictOptions verdict = verdict_options_of(ScenarioFile(files[i]), set, options.filter);
+    verdict.threads = available_cores();
+    TableOptions table;
+    table.verdicts = verdicts_of(results[i], verdict);
+    table.steps = options.steps;
+    table.all = options.all;
+    table.assumed = options.assumed;
+    table.colour = has_colour(options.output);
+    table.scenario = files[i];
+    out += (out.empty() ? "" : "\n") + to_table(results[i], table);
+  }
+  return out;
+}
+
 int run(const RunOptions& options) {
   const auto format = static_cast<Format>(index_of("--format", options.format, format_names()));
   PredictOptions predict_options;
@@ -69,7 +99,9 @@ int run(const RunOptions& options) {
     results.push_back(predict_and_select(std::move(scenario), own, options.plan));
     intervals.add(files[results.size() - 1], results.back());
   }
-  std::vector<Result> outputs = {{to_text(results, format), options.output}};
+  std::vector<Result> outputs = {
+      {format == Format::kTable ? tables_of(options, fitted.overrides, files, results) : to_text(results, format),
+       options.output}};
   if (options.link_use && format == Format::kTable) outputs.front().text += to_link_use_table(results);
   if (!options.timeline.empty()) outputs.push_back({to_timeline_csv(results), options.timeline});
   if (!options.trace.empty()) {
@@ -104,6 +136,9 @@ Command add_run(CLI::App& app) {
   verb->add_option("--trace", options->trace,
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
   add_filter_options(*verb, options->filter);
+  verb->add_flag("--all", options->all, "with the table: every row, rate, reason and remark");
+  verb->add_flag("--steps", options->steps, "with the table: the steps of Algorithm 1");
+  verb->add_flag("--assumed", options->assumed, "with the table: every value that was assumed, and what measures it");
   verb->add_flag("--plan", options->plan, "also search as slmsim plan does, and print the best plan beside the pick");
   verb->add_flag(
       "--link-use", options->link_use,

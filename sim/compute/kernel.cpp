@@ -22,8 +22,7 @@ std::vector<std::string> families_of(const Operator& op, KernelPart part) {
   const std::string own = name_in(kernel_part_names(), part);
   switch (part) {
     case KernelPart::kNorm:
-      // A layer norm has a shift as well as a scale.
-      if (op.weights * op.tokens <= op.outputs) return {"rmsnorm", own};
+      if (op.is_rms_norm()) return {"rmsnorm", own};
       break;
     case KernelPart::kFusedSoftmax:
       return {own, "softmax"};

@@ -13,6 +13,7 @@ enum class OperatorKind { kEmbedding, kNorm, kMatrix, kSoftmax, kActivation, kRe
 // The operator's role in a transformer.
 enum class Role {
   kEmbedding,
+  kEmbeddingNorm,
   kAttentionNorm,
   kQkv,
   kQueryNorm,
@@ -33,6 +34,7 @@ enum class Role {
   kAdapterIn,   // A of LoRA
   kAdapterOut,  // B
   kAdapterSum,
+  kHeadDense,  // of an encoder: a product, its activation and a norm stand before the head
   kFinalNorm,
   kHead,
   kLoss
@@ -80,7 +82,12 @@ struct Operator {
   double rotated = 0;    // output elements that rotary positions turn
   bool capped = false;   // tanh bounds its inputs
   GeluForm gelu = GeluForm::kOneKernel;
-  bool tied = false;     // its weights are the embedding's table
+  bool centred = false;  // a layer norm, even without a shift
+  // Of scores and values: the share of the scores that flash attention computes, half of them where tokens attend to
+  // earlier ones only.
+  double attended = 0.5;
+  bool reads_stream = false;  // a product whose input is the stream itself, not a norm's output
+  bool tied = false;          // its weights are the embedding's table
   // For a layer's product with weights: the share of its outputs that belong to every second product, counted as
   // torchtitan's selective checkpoints count: queries, keys, values, projection, ...
   double second = 0;
@@ -91,6 +98,9 @@ struct Operator {
   // Weights that are divided together with the operator. The scales of the query and key norm serve every head and are
   // copied with each part.
   bool has_weights() const { return weights > 0 && role != Role::kQueryNorm; }
+  bool is_rms_norm() const {
+    return kind == OperatorKind::kNorm && !centred && weights * tokens <= outputs;  // a layer norm has a shift
+  }
   // Attention between its products with weights: scores, softmax and values.
   bool is_attention_core() const { return role == Role::kScores || role == Role::kSoftmax || role == Role::kValues; }
   bool is_tied() const { return tied; }

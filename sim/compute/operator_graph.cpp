@@ -18,10 +18,11 @@ constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResid
 // Appends operators in order and connects each to its inputs.
 class Builder {
  public:
-  explicit Builder(const Transformer& model) : model_(model), traits_(model.traits) {}
+  explicit Builder(const Transformer& model) : model_(model), traits_(model.traits), rows_(model.sequence) {}
 
   OperatorGraph build() {
     Vertex stream = embedding();
+    if (traits_.embedding_norm) stream = norm(Role::kEmbeddingNorm, stream);
     for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) {
       products_ = 0;
       const Vertex attended = attention(stream);
@@ -36,11 +37,11 @@ class Builder {
   double s() const { return static_cast<double>(model_.sequence); }
   double h() const { return static_cast<double>(model_.hidden); }
   double v() const { return static_cast<double>(model_.vocabulary); }
-  double token_elements() const { return s() * h(); }
+  double token_elements() const { return static_cast<double>(rows_) * h(); }
 
   Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
     op.layer = layer_;
-    op.tokens = s();
+    op.tokens = static_cast<double>(rows_);
     const Vertex vertex = boost::add_vertex(op, graph_);
     for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
     return vertex;
@@ -65,16 +66,19 @@ class Builder {
 
   Vertex norm(Role role, Vertex from) {
     Operator op{.kind = OperatorKind::kNorm, .role = role};
-    op.parameters = op.weights = (traits_.rms_norm ? 1 : 2) * h();  // scale and shift; RMSNorm has no shift
+    op.parameters = op.weights = traits_.norm_vectors * h();
+    op.centred = !traits_.rms_norm;
     op.flops = kNormFlops * token_elements();
     op.inputs = op.outputs = op.saved_elements = token_elements();
     return add(op, {from});
   }
 
-  // Norm of each head's queries and keys, with one scale for queries and one for keys.
   Vertex query_norm(Vertex from) {
     Operator op{.kind = OperatorKind::kNorm, .role = Role::kQueryNorm};
-    op.parameters = op.weights = 2 * static_cast<double>(model_.head_width());
+    const std::int64_t scales =
+        traits_.query_norm == QueryNorm::kShared ? 2 * model_.head_width() : model_.query_width() + model_.kv_width();
+    op.parameters = op.weights = static_cast<double>(scales * traits_.query_norm_vectors);
+    op.centred = !traits_.rms_norm;
     op.columns = model_.kv_heads;
     op.inputs = op.outputs = op.saved_elements = s() * static_cast<double>(model_.query_width() + model_.kv_width());
     op.flops = kNormFlops * op.outputs;
@@ -86,15 +90,15 @@ class Builder {
                 Vertex from, double rotated = 0) {
     Operator op{.kind = OperatorKind::kMatrix, .role = role};
     op.rotated = rotated;
-    op.matrix = {1, model_.sequence, n, k};
+    op.matrix = {1, rows_, n, k};
     op.columns = columns;
     op.rows = rows;
     op.bias = bias ? static_cast<double>(n) : 0.0;
     op.weights = static_cast<double>(n) * static_cast<double>(k) + op.bias;
     op.parameters = op.weights;
     op.flops = op.matrix.flops();
-    op.inputs = op.saved_elements = s() * static_cast<double>(k);
-    op.outputs = s() * static_cast<double>(n);
+    op.inputs = op.saved_elements = static_cast<double>(rows_) * static_cast<double>(k);
+    op.outputs = static_cast<double>(rows_) * static_cast<double>(n);
     op.input_unneeded = model_.lora.has_value() && role != Role::kAdapterOut;
     return add(op, {from});
   }
@@ -109,9 +113,20 @@ class Builder {
     return second / all;
   }
 
+  bool reads_stream() const { return !traits_.norm_before && !traits_.norm_behind; }
+
+  // Share of the scores that a token attends to, on average: those of earlier tokens, at most a window of w of s. As a
+  // share of areas, (w s - w^2 / 2) / s^2.
+  double attended_share(std::int64_t window) const {
+    if (!traits_.causal) return 1.0;
+    const double part = window > 0 ? std::min(1.0, static_cast<double>(window) / s()) : 1.0;
+    return part * (1.0 - part / 2);
+  }
+
   Vertex embedding() {
     Operator op{.kind = OperatorKind::kEmbedding, .role = Role::kEmbedding};
-    op.parameters = (v() + (traits_.learned_positions ? static_cast<double>(model_.position_rows()) : 0.0)) * h();
+    const std::int64_t positions = traits_.learned_positions ? model_.position_rows() : 0;
+    op.parameters = (v() + static_cast<double>(positions + traits_.token_types)) * h();
     op.weights = op.parameters;
     op.columns = model_.hidden;
     op.rows = model_.vocabulary;
@@ -125,16 +140,19 @@ class Builder {
     const std::int64_t wide = model_.query_width(), kv = model_.kv_width();
     const bool dropout = model_.drops_attention();
     const double squares = static_cast<double>(model_.heads) * s() * s();
-    const Vertex normed = norm(Role::kAttentionNorm, stream);
+    const LayerKind kind = model_.kind_of_layer(layer_);
+    const Vertex normed = traits_.norm_before ? norm(Role::kAttentionNorm, stream) : stream;
+    attention_input_ = normed;
     // Rotary positions turn queries and keys.
     const double turned = s() * static_cast<double>(wide + kv);
-    const double rotated = traits_.learned_positions ? 0.0 : traits_.rotary_share * turned;
+    const double rotated = traits_.learned_positions || !kind.rotary ? 0.0 : traits_.rotary_share * turned;
     const Vertex product = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
                                   model_.hidden, normed, rotated);
     graph_[product].second = share_of_second({wide, kv, kv});
+    graph_[product].reads_stream = reads_stream();
     const Vertex qkv = adapted(product, normed, model_.hidden,
                                {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});
-    const Vertex queries = traits_.query_norm ? query_norm(qkv) : qkv;
+    const Vertex queries = traits_.query_norm == QueryNorm::kNone ? qkv : query_norm(qkv);
 
     Operator scores{.kind = OperatorKind::kMatrix, .role = Role::kScores};
     scores.matrix = {model_.heads, model_.sequence, model_.sequence, model_.head_width()};
@@ -143,6 +161,7 @@ class Builder {
     scores.flops = scores.matrix.flops();
     scores.inputs = scores.saved_elements = turned;
     scores.outputs = squares;
+    scores.attended = attended_share(kind.window);
     const Vertex scored = add(scores, {queries});
 
     // Kept: the softmax, and with dropout its mask; the product that reads the dropout's output keeps that.
@@ -163,6 +182,7 @@ class Builder {
     values.saved_scores = dropout ? squares : 0.0;
     values.saved_elements = s() * static_cast<double>(kv);
     values.outputs = s() * static_cast<double>(wide);
+    values.attended = attended_share(kind.window);
     const Vertex valued = add(values, {soft, qkv});
 
     const Vertex projection =
@@ -170,7 +190,8 @@ class Builder {
     graph_[projection].second = share_of_second({model_.hidden});
     const Vertex projected = adapted(projection, valued, wide, {{LoraTarget::kOutput, model_.hidden}});
     const Vertex branch = traits_.branch_norm ? norm(Role::kAttentionBranchNorm, projected) : projected;
-    return residual(Role::kAttentionResidual, branch, stream);
+    const Vertex sum = residual(Role::kAttentionResidual, branch, stream);
+    return traits_.norm_behind ? norm(Role::kAttentionNorm, sum) : sum;
   }
 
   // `from` is its input, `stream` the stream to which its branch is added.
@@ -178,10 +199,16 @@ class Builder {
     const std::int64_t width = model_.intermediate, products = traits_.gated ? 2 : 1;
     const double wide = s() * static_cast<double>(width), read = static_cast<double>(products) * wide;
     const bool relu = traits_.activation == Activation::kRelu && !traits_.gated;
-    const Vertex normed = norm(Role::kMlpNorm, from);
+    const bool shared = traits_.parallel && traits_.shared_norm;
+    const Vertex normed = shared ? attention_input_ : traits_.norm_before ? norm(Role::kMlpNorm, from) : from;
     const Vertex wider =
         linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
     graph_[wider].second = traits_.gated ? share_of_second({width, width}) : share_of_second({width});
+    graph_[wider].reads_stream = reads_stream();
+    // Counted with queries, keys and values, which keep it for their weights or adapters.
+    const bool kept = !model_.lora || has_adapter(LoraTarget::kQuery) || has_adapter(LoraTarget::kKey) ||
+                      has_adapter(LoraTarget::kValue);
+    if (shared && kept) graph_[wider].saved_elements = 0;
     Vertex up = wider;
     for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
     if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
@@ -199,7 +226,8 @@ class Builder {
     if (relu) graph_[narrower].input_unneeded = false;
     const Vertex down = adapted(narrower, active, width, {{LoraTarget::kDown, model_.hidden}});
     const Vertex branch = traits_.branch_norm ? norm(Role::kMlpBranchNorm, down) : down;
-    return residual(Role::kMlpResidual, branch, stream);
+    const Vertex sum = residual(Role::kMlpResidual, branch, stream);
+    return traits_.norm_behind ? norm(Role::kMlpNorm, sum) : sum;
   }
 
   Vertex residual(Role role, Vertex branch, Vertex stream) {
@@ -208,25 +236,48 @@ class Builder {
   }
 
   void head(Vertex stream) {
-    const Vertex normed = norm(Role::kFinalNorm, stream);
+    const bool token_by_token = model_.classes == 0 || model_.classifies_tokens;
+    Vertex last = traits_.norm_behind ? stream : norm(Role::kFinalNorm, stream);
+    if (!traits_.causal) last = encoder_head(last, token_by_token);
+    const std::int64_t outputs = model_.outputs();
     Operator op{.kind = OperatorKind::kMatrix, .role = Role::kHead};
-    op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
+    op.matrix = {1, rows_, outputs, model_.hidden};
     op.factor_transposed = true;
-    op.columns = model_.vocabulary;
+    op.columns = outputs;
     op.rows = model_.hidden;
-    op.weights = v() * h();
-    op.tied = model_.tied_embedding;
+    op.tied = model_.tied_embedding && model_.classes == 0;
+    // A tied head's bias is counted with the product before it.
+    op.bias = model_.head_bias() && !op.tied ? static_cast<double>(outputs) : 0.0;
+    op.weights = static_cast<double>(outputs) * h() + op.bias;
     op.input_unneeded = model_.lora.has_value();
     op.parameters = op.tied ? 0.0 : op.weights;
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = token_elements();
-    op.outputs = s() * v();
-    const Vertex logits = add(op, {normed});
+    op.outputs = static_cast<double>(rows_) * static_cast<double>(outputs);
+    const Vertex logits = add(op, {last});
+    // A decoder computes each token's classes and uses the last one's.
+    if (!token_by_token) rows_ = 1;
     // Logits; further copies of them belong to the software stack.
-    const Vertex loss = elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 0.0,
-                                    model_.vocabulary, {logits});
-    graph_[loss].capped = traits_.logit_cap;
-    if (traits_.logit_cap) graph_[loss].saved_elements += s() * v();  // input of the tanh's backward pass
+    const double elements = static_cast<double>(rows_) * static_cast<double>(outputs);
+    const Vertex loss =
+        elementwise(OperatorKind::kLoss, Role::kLoss, elements, elements, kLossFlops, elements, 0.0, outputs, {logits});
+    graph_[loss].capped = traits_.logit_cap && model_.classes == 0;
+    if (graph_[loss].capped) graph_[loss].saved_elements += elements;  // input of the tanh's backward pass
+  }
+
+  // An encoder's product before the head, for all tokens, with its norm; or for the sequence's first token.
+  Vertex encoder_head(Vertex from, bool token_by_token) {
+    if (!token_by_token) rows_ = 1;
+    if (model_.classifies_tokens) return from;
+    const Vertex dense = linear(Role::kHeadDense, true, model_.hidden, model_.hidden, 0, 0, from);
+    if (model_.classes == 0 && model_.tied_embedding && model_.head_bias()) {
+      graph_[dense].bias += v();
+      graph_[dense].weights += v();
+      graph_[dense].parameters += v();
+    }
+    const Vertex active = elementwise(OperatorKind::kActivation, Role::kGelu, token_elements(), token_elements(),
+                                      kActivationFlops, token_elements(), 0.0, 0, {dense});
+    return model_.classes == 0 ? norm(Role::kFinalNorm, active) : active;
   }
 
   // --- adapters
@@ -283,16 +334,19 @@ class Builder {
   const Traits& traits_;
   OperatorGraph graph_;
   int layer_ = -1;
-  int products_ = 0;  // of the layer, so far
+  int products_ = 0;            // of the layer, so far
+  Vertex attention_input_ = 0;  // of the layer
+  std::int64_t rows_;           // of the activations: tokens of the sequence, or one for its class
 };
 
 }  // namespace
 
 const char* name_of(Role role) {
   constexpr std::array kNames = {
-      "embedding",     "norm 1",     "qkv",        "query norm",  "scores",      "softmax",    "values", "projection",
-      "branch norm 1", "residual 1", "norm 2",     "mlp up",      "gelu",        "swiglu",     "relu",   "mlp down",
-      "branch norm 2", "residual 2", "adapter in", "adapter out", "adapter sum", "final norm", "head",   "loss"};
+      "embedding",   "embedding norm", "norm 1",        "qkv",           "query norm", "scores",     "softmax",
+      "values",      "projection",     "branch norm 1", "residual 1",    "norm 2",     "mlp up",     "gelu",
+      "swiglu",      "relu",           "mlp down",      "branch norm 2", "residual 2", "adapter in", "adapter out",
+      "adapter sum", "head dense",     "final norm",    "head",          "loss"};
   static_assert(kNames.size() == static_cast<std::size_t>(Role::kLoss) + 1);
   return kNames[static_cast<std::size_t>(role)];
 }
@@ -348,14 +402,18 @@ double tied_parameters(const OperatorGraph& operators) {
 
 Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation) {
   const double s = static_cast<double>(model.sequence), h = static_cast<double>(model.hidden);
-  const double layers = static_cast<double>(model.layers), v = static_cast<double>(model.vocabulary);
+  const double layers = static_cast<double>(model.layers), v = static_cast<double>(model.outputs());
   const double wide = static_cast<double>(model.query_width()), kv = static_cast<double>(model.kv_width());
   const double factor = rematerialisation ? 96.0 : 72.0;
   // A layer's weights in products and the width of its queries, relative to the formula's layer: 12 h^2 and h.
   const double mlp = (model.traits.gated ? 3.0 : 2.0) * static_cast<double>(model.intermediate);
   const double weights = (2.0 * wide + 2.0 * kv + mlp) * h / (12.0 * h * h), width = wide / h;
+  // Rows of the head: tokens, or the first one for an encoder's class; an encoder has a product of h x h more.
+  const bool encoder = !model.traits.causal;
+  const double rows = encoder && model.classes > 0 && !model.classifies_tokens ? 1.0 : s;
+  const double outputs = v + (encoder && !model.classifies_tokens ? h : 0.0);
   return Flops{factor * sequences * s * h * h * layers * (weights + s / (6.0 * h) * width) +
-               6.0 * sequences * s * h * v};
+               6.0 * sequences * rows * h * outputs};
 }
 
 }  // namespace slmsim

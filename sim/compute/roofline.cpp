@@ -128,18 +128,19 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, boo
   return forward ? known.back().forward : known.back().backward;
 }
 
-// Scores and values by flash or memory-efficient attention, half of it each. It computes the entries on and below the diagonal: two
-// products forward; backward the scores again, and the gradients of both products.
+// Scores and values by flash or memory-efficient attention, half of it each. It computes the attended scores, mostly those
+// on and below the diagonal: two products forward; backward the scores again, and the gradients of both products. Profiles
+// time flash attention with that diagonal.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
   const bool old = software.attention_on(gpu, precision) == AttentionKernel::kMemoryEfficient;
   const FlopsPerSecond rate = software.product_rate(gpu, precision) * software.flash.left_on(gpu.architecture);
-  const double causal = shape.flops() / 2;
+  const double attended = shape.flops() * op.attended;
   const auto sequence = static_cast<double>(shape.m);
   const double ahead = software.flash.forward.reached(sequence) * (old ? kMemoryEfficientForward : 1.0);
   const double back = software.flash.backward.reached(sequence) * (old ? kMemoryEfficientBackward : 1.0);
-  const Seconds forward = Flops{causal} / (rate * ahead) + software.launch * 0.5;
-  const Seconds backward = Flops{2.5 * causal} / (rate * back) + software.launch * 0.5;
+  const Seconds forward = Flops{attended} / (rate * ahead) + software.launch * 0.5;
+  const Seconds backward = Flops{2.5 * attended} / (rate * back) + software.launch * 0.5;
   OperatorTime out;
   const RowKernels kernels = gpu.kernels && !old ? flash_kernels(op, shape) : RowKernels{};
   const auto half = [&](const KernelShape& kernel, Seconds stated) {
@@ -148,8 +149,8 @@ OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu&
       return stated;
     }
     const ProfileTime one = profile_time(gpu, precision, kernel);
-    out.basis += one.basis * 0.5;
-    return one.time * 0.5;
+    out.basis += one.basis * op.attended;
+    return one.time * op.attended;
   };
   out.forward = half(kernels.forward, forward);
   out.backward = half(kernels.backward, backward);
@@ -283,7 +284,7 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
   const FlopsPerSecond most = gpu.kernels ? peak_of(gpu, precision) * std::max(1.0, gpu.left_of_measured.cores)
                                           : software.product_rate(gpu, precision);
   const Seconds full = Flops{op.matrix.flops()} / most;
-  if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}, {}};
+  if (flash && op.is_attention_core()) return {full * op.attended, full * (2.5 * op.attended), {}, {}};
   return {full, full * (op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0), {}, {}};
 }
 

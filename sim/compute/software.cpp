@@ -11,8 +11,7 @@ constexpr double kLogSumExp = 4;  // bytes kept by flash and memory-efficient at
 
 // Bytes kept additionally by functions written out in Python (Software::written_out).
 double written_out_bytes(const Operator& op, double size, bool autocast) {
-  const bool rms_norm = op.kind == OperatorKind::kNorm && op.weights * op.tokens <= op.outputs;
-  if (rms_norm || op.role == Role::kSwiglu) return op.outputs * size;
+  if (op.is_rms_norm() || op.role == Role::kSwiglu) return op.outputs * size;
   if (!autocast || op.input_unneeded) return 0;
   const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;  // every second product of a layer
   const double copies = op.role == Role::kQkv && op.rotated > 0 ? 2 : gated ? 1 : 0;
@@ -108,7 +107,7 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const double size = element_bytes(precision);
   const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
   const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
-  const bool of_norm = op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead;
+  const bool of_norm = !op.reads_stream && (op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead);
   // Flash attention needs its output, the projection's input.
   const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && keeps_no_scores(attention));
   const bool anew =

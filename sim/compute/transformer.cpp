@@ -1,6 +1,7 @@
 #include "sim/compute/transformer.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,11 +25,14 @@ constexpr Range<std::int64_t> kLayersRange{1, 1 << 12};
 constexpr Range<std::int64_t> kSequenceRange{1, 1 << 22};
 constexpr Range<std::int64_t> kVocabularyRange{1, 1 << 24};
 constexpr Range<std::int64_t> kIntermediateRange{1, 1 << 20};
+constexpr Range<std::int64_t> kWindowRange{1, std::numeric_limits<std::int32_t>::max()};
+
+constexpr std::string_view kAsInTransformers = "as in transformers";
 
 // Longest training sequence where only the longest possible one is given: Llama 2's.
 constexpr std::int64_t kLongestByItself = 4096;
 
-// Words of both formats.
+// Words of both formats. A squared ReLU moves the same bytes as GELU.
 struct ActivationWord {
   const char* word;
   Activation activation;
@@ -40,7 +44,9 @@ constexpr ActivationWord kActivations[] = {{"gelu", Activation::kGelu},
                                            {"gelu_fast", Activation::kGeluNew},
                                            {"gelu_pytorch_tanh", Activation::kGelu},
                                            {"quick_gelu", Activation::kQuickGelu},
-                                           {"swish", Activation::kSilu}};
+                                           {"swish", Activation::kSilu},
+                                           {"gelu_python", Activation::kGelu},
+                                           {"relu2", Activation::kGelu}};
 
 class TransformerReader {
  public:
@@ -59,8 +65,11 @@ class TransformerReader {
     fields_.has(hugging_face_ ? "model_type" : "family");
     model_.name = fields_.name({"name", "Name of the model in results.", hugging_face_ ? "its file's name" : ""},
                                hugging_face_ ? std::optional(fallback_name) : std::nullopt);
+    if (hugging_face_) read_config_flags(row_, model_, fields_);
     read_sizes();
     read_traits();
+    read_head();
+    read_windows();
     if (hugging_face_) {
       read_hugging_face(node_, row_, model_, fields_);
       fields_.done_but_for_its_own();
@@ -76,33 +85,64 @@ class TransformerReader {
   // True if the file uses this project's own key, in either format.
   bool stated(const std::string& key) { return fields_.has_value(key) && fields_.stated_name(key) == key; }
 
-  void read_sizes() {
-    model_.hidden = fields_.integer({"hidden", "The hidden size."}, kHiddenRange);
-    model_.heads = fields_.integer({"heads", "Number of attention heads; it divides the hidden size."}, kHeadsRange);
-    model_.layers = fields_.integer({"layers", "Number of transformer layers."}, kLayersRange);
-    read_sequence();
-    model_.vocabulary =
-        fields_.integer({"vocabulary", "Vocabulary size: tokens of the embedding and the head."}, kVocabularyRange);
-    model_.kv_heads =
-        row_.traits.rms_norm
-            ? fields_.integer({"kv_heads", "Number of key-value heads; fewer than heads with grouped-query attention.",
-                               "the number of heads"},
-                              kHeadsRange, model_.heads)
-            : model_.heads;
-    const FileKey width{"intermediate", "The width of the MLP.", row_.traits.gated ? "" : "4 times the hidden size"};
-    model_.intermediate = row_.traits.gated || fields_.has_value(width.name)
-                              ? fields_.integer(width, kIntermediateRange)
-                              : 4 * model_.hidden;
-    const std::int64_t usual = model_.heads > 0 ? model_.hidden / model_.heads : 0;
-    const bool own_width = hugging_face_ && row_.head_dim > 0;
-    model_.head_dim = fields_.integer(
-        {"head_dim", "The width of a head.",
-         own_width ? std::string_view("that of the family's first model") : std::string_view("hidden / heads")},
-        kHiddenRange, own_width ? row_.head_dim : usual);
+  // A size that the family's class in transformers has a default for; `usual` is 0 where it has none. In this project's
+  // files it is required.
+  std::int64_t size(const char* key, std::string_view about, Range<std::int64_t> range, std::int64_t usual) {
+    const bool absent = fields_.describing() || !node_.find(fields_.stated_name(key));
+    if (!hugging_face_ || usual == 0 || !absent) return fields_.integer({key, about}, range);
+    return fields_.integer({key, about, kAsInTransformers}, range, usual);
   }
 
+  void read_sizes() {
+    const UsualSizes& usual = row_.sizes;
+    model_.hidden = size("hidden", "The hidden size.", kHiddenRange, usual.hidden);
+    model_.heads = size("heads", "Number of attention heads; it divides the hidden size.", kHeadsRange, usual.heads);
+    model_.layers = size("layers", "Number of transformer layers.", kLayersRange, usual.layers);
+    read_sequence();
+    model_.vocabulary = size("vocabulary", "Vocabulary size: tokens of the embedding and the head.", kVocabularyRange,
+                             usual.vocabulary);
+    read_kv_heads();
+    const FileKey width{"intermediate", "The width of the MLP.",
+                        !row_.traits.gated && usual.intermediate == 0 ? "4 times the hidden size"
+                        : hugging_face_                               ? kAsInTransformers
+                        : row_.traits.gated                           ? std::string_view()
+                                                                      : "4 times the hidden size"};
+    const bool from_class = hugging_face_ && usual.intermediate > 0;
+    const bool required = !from_class && row_.traits.gated;
+    if (required || fields_.has_value(width.name))
+      model_.intermediate = fields_.integer(width, kIntermediateRange);
+    else
+      model_.intermediate = from_class ? usual.intermediate : 4 * model_.hidden;
+    const std::int64_t even = model_.heads > 0 ? model_.hidden / model_.heads : 0;
+    const bool own_width = hugging_face_ && usual.head_dim > 0;
+    model_.head_dim = fields_.integer(
+        {"head_dim", "The width of a head.", own_width ? kAsInTransformers : std::string_view("hidden / heads")},
+        kHiddenRange, own_width ? usual.head_dim : even);
+  }
+
+  // A flag of the family may have fixed the number, whatever the config's key says.
+  void read_kv_heads() {
+    const std::int64_t fixed = model_.kv_heads;
+    model_.kv_heads = fixed > 0 ? fixed : model_.heads;
+    if (!row_.traits.grouped) return;
+    const FileKey key{"kv_heads", "Number of key-value heads; fewer than heads with grouped-query attention.",
+                      "the number of heads"};
+    if (fixed > 0 && !stated("kv_heads") && !fields_.describing())
+      fields_.has("kv_heads");
+    else if (const bool absent = hugging_face_ && !node_.find(fields_.stated_name("kv_heads"));
+             absent && row_.sizes.kv_heads > 0)
+      model_.kv_heads = fields_.integer(key, kHeadsRange, row_.sizes.kv_heads);
+    else
+      model_.kv_heads = fields_.integer(key, kHeadsRange, model_.heads);
+  }
+
+  // Configs count the rows of the table of positions: RoBERTa's with those before the first position.
+  bool counts_offset() const { return hugging_face_ && row_.traits.learned_positions && !row_.traits.causal; }
+
   void read_sequence() {
-    model_.sequence = fields_.integer({"sequence", "Tokens of one training sequence."}, kSequenceRange);
+    model_.sequence = size("sequence", "Tokens of one training sequence.", kSequenceRange, row_.sizes.positions);
+    const std::int64_t before = counts_offset() ? row_.traits.position_offset : 0;
+    if (!stated("sequence")) model_.sequence = std::max(model_.sequence - before, std::int64_t{1});
     const std::string& key = fields_.stated_name("sequence");
     if (hugging_face_ && !fields_.describing() && !stated("sequence") && model_.sequence > kLongestByItself)
       fields_.error(
@@ -111,8 +151,12 @@ class TransformerReader {
               "{} {} is the longest sequence of the model, rarely the training length; state it, e.g. --set {}=2048",
               key, model_.sequence, own_path("sequence")));
     if (!row_.traits.learned_positions) return;
-    model_.positions = fields_.integer({"positions", "Number of learned positions.", "the length of the sequence"},
-                                       kSequenceRange, model_.sequence);
+    const std::int64_t usual = hugging_face_ ? row_.sizes.positions : model_.sequence;
+    model_.positions =
+        fields_.integer({"positions", "Number of learned positions.",
+                         hugging_face_ ? kAsInTransformers : std::string_view("the length of the sequence")},
+                        kSequenceRange, usual);
+    if (!stated("positions")) model_.positions = std::max(model_.positions - before, std::int64_t{1});
     if (model_.sequence > model_.positions && !fields_.describing())
       fields_.error(
           "sequence",
@@ -157,6 +201,30 @@ class TransformerReader {
     }
   }
 
+  void read_head() {
+    constexpr Range<std::int64_t> kClassesRange{1, 1 << 20};
+    if (fields_.has("classes"))
+      model_.classes =
+          fields_.integer({"classes", "Classes of a sequence that the head predicts in place of tokens.",
+                           hugging_face_ ? std::string_view("as the config's head") : std::string_view("none")},
+                          kClassesRange, model_.classes);
+  }
+
+  void read_windows() {
+    if (!row_.traits.causal || (hugging_face_ && !row_.windows.possible)) return;
+    const Windows usual = hugging_face_ ? row_.windows : Windows{};
+    const FileKey key{"window", "Tokens that attention looks back over, its own included.", "all tokens"};
+    const Node* stated = node_.find(fields_.stated_name("window"));
+    const bool none = stated && stated->kind == Node::Kind::kNull;
+    std::int64_t tokens = none ? 0 : usual.tokens;
+    if (fields_.has_value("window")) tokens = fields_.integer(key, kWindowRange);
+    const std::int64_t full_every =
+        fields_.integer({"full_attention_every", "Every n-th layer attends to all tokens, without a window; 0: none.",
+                         hugging_face_ ? kAsInTransformers : std::string_view()},
+                        {0, kLayersRange.high}, usual.full_every);
+    set_windows(model_, tokens, full_every);
+  }
+
   bool read_dropout(const std::string& key, std::string_view about, bool usual, std::string_view otherwise) {
     const FileKey named{key, about, otherwise};
     const bool share = fields_.has_number(key);
@@ -166,7 +234,8 @@ class TransformerReader {
   }
 
   void check() {
-    if (!fields_.has("head_dim") && model_.hidden % model_.heads != 0)
+    const bool of_class = hugging_face_ && row_.sizes.head_dim > 0;
+    if (!of_class && !fields_.has_value("head_dim") && model_.hidden % model_.heads != 0)
       fields_.error("heads", fmt::format("{} heads do not divide the hidden size {}; choose a divisor", model_.heads,
                                          model_.hidden));
     if (model_.heads % model_.kv_heads != 0)
@@ -193,14 +262,19 @@ class TransformerReader {
 Transformer read_transformer(const Node& node, const std::string& path, const std::string& fallback_name,
                              Reading& reading) {
   const std::size_t errors_before = reading.errors.size();
-  Fields fields(node, path, reading);
-  const bool hugging_face = fields.forks_on("model_type");
-  if (hugging_face && !reading.describing()) refuse_unmodelled(node, fields);
+  Fields own(node, path, reading);
+  const bool hugging_face = own.forks_on("model_type"), uniform = hugging_face && !reading.describing();
+  const Node config = uniform ? uniform_config(node) : Node{};
+  const Node& file = uniform ? config : node;
+  std::optional<Fields> of_config;
+  if (uniform) of_config.emplace(file, path, reading);
+  Fields& fields = of_config ? *of_config : own;
+  if (uniform) refuse_unmodelled(file, fields);
   const bool json = node.place.source && node.place.source->name.ends_with(".json");
   if (json && !hugging_face && node.kind == Node::Kind::kMap && !node.find("family"))
-    reading.error(node.place,
-                  fmt::format("{} has no \"model_type\", which names the family in Hugging Face's config.json: {}",
-                              path, fmt::join(family_names(), ", ")));
+    reading.error(node.place, fmt::format("{} has no \"model_type\", which names the family in Hugging Face's "
+                                          "config.json, e.g. \"llama\"",
+                                          path.empty() ? "the file" : path));
   std::size_t family = 0;
   if (reading.errors.size() == errors_before)
     family = fields.forking_choice(
@@ -219,7 +293,7 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
     family = static_cast<std::size_t>(std::find(family_names().begin(), family_names().end(), meant) -
                                       family_names().begin());
   }
-  return TransformerReader(node, path, reading, hugging_face, static_cast<Family>(family)).read(fallback_name);
+  return TransformerReader(file, path, reading, hugging_face, static_cast<Family>(family)).read(fallback_name);
 }
 
 std::string model_name_of(const std::filesystem::path& file) {

@@ -1,5 +1,5 @@
-// A decoder-only transformer, read from one of this project's model files or from a Hugging Face config.json
-// (sim/compute/family.h lists the families).
+// A transformer, read from one of this project's model files or from a Hugging Face config.json (sim/compute/family.h
+// lists the families).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/yaml.h"
 #include "sim/compute/family.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim {
 
@@ -26,6 +27,14 @@ struct Lora {
   std::vector<LoraTarget> targets;
 
   bool operator==(const Lora&) const = default;
+};
+
+// Differences between a model's layers.
+struct LayerKind {
+  std::int64_t window = 0;  // tokens that attention looks back over, its own included; 0: all
+  bool rotary = true;       // queries and keys have positions, if those of the family are rotary
+
+  bool operator==(const LayerKind&) const = default;
 };
 
 struct Transformer {
@@ -44,13 +53,22 @@ struct Transformer {
   std::int64_t head_dim = 0;                   // 0: hidden / heads
   std::int64_t positions = 0;                  // rows of a learned table; 0: the length of the sequence
   Traits traits = traits_of(family);
-  std::optional<Lora> lora = {};  // set by a scenario's training; none: all parameters are trained
+  std::vector<LayerKind> layer_kinds = {};  // repeated from the first layer on; empty: all layers are alike
+  std::int64_t classes = 0;                 // outputs of the head in place of the vocabulary; 0: none
+  bool classifies_tokens = false;           // each token's class, not one for the sequence
+  std::optional<Lora> lora = {};            // set by a scenario's training; none: all parameters are trained
 
   bool drops_attention() const { return attention_dropout.value_or(dropout); }
   std::int64_t head_width() const { return head_dim > 0 ? head_dim : hidden / heads; }
   // Over all heads.
   std::int64_t query_width() const { return heads * head_width(); }
   std::int64_t kv_width() const { return kv_heads * head_width(); }
+  LayerKind kind_of_layer(std::int64_t layer) const {
+    return layer_kinds.empty() ? LayerKind{} : layer_kinds[static_cast<std::size_t>(layer) % layer_kinds.size()];
+  }
+  std::int64_t outputs() const { return classes > 0 ? classes : vocabulary; }  // of the head
+  // A decoder's head of one class per sequence has none.
+  bool head_bias() const { return classes > 0 ? classifies_tokens || !traits.causal : traits.head_bias; }
   std::int64_t position_rows() const { return (positions > 0 ? positions : sequence) + traits.position_offset; }
 
   bool operator==(const Transformer&) const = default;
@@ -65,14 +83,26 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
 // Default name of a model: the file's name, or the folder's for a config.json.
 std::string model_name_of(const std::filesystem::path& file);
 
-// Checks of a Hugging Face config.json for features that cannot be modelled.
-//
-// Enters: the config as read so far. Leaves: one error per unsupported feature.
+// A Hugging Face config.json.
 
-// Refuses mixtures of experts, encoders and the like, by model_type or by keys that indicate them.
+// The config as its family's row expects it: the text model's part of a model of images and text, one name for each
+// size, and values of inner maps beside the others. Errors in it keep their places.
+Node uniform_config(const Node& config);
+
+// Refuses mixtures of experts, state-space models and the like, by model_type or by keys that indicate them, with one
+// error.
 void refuse_unmodelled(const Node& config, Fields& fields);
 
-// Refuses windows shorter than the training sequence, and layers of another structure.
-void read_hugging_face(const Node& config, const FamilyRow& row, const Transformer& model, Fields& fields);
+// Reads flags of the family, which change its traits and the default number of key-value heads; before the sizes.
+void read_config_flags(const FamilyRow& row, Transformer& model, Fields& fields);
+// Reads keys that only one or a few families have; after the sizes.
+void read_hugging_face(const Node& config, const FamilyRow& row, Transformer& model, Fields& fields);
+
+// Precision of the published weights ("torch_dtype" or "dtype"); none where the config does not state it or states
+// another one than this project's.
+std::optional<Precision> stated_precision(const Node& config);
+
+// Windows of `tokens` in all but every n-th layer; 0: in all. A window of the whole sequence is none.
+void set_windows(Transformer& model, std::int64_t tokens, std::int64_t full_every);
 
 }  // namespace slmsim

@@ -8,6 +8,7 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/link_queues.h"
+#include "sim/engine/loss_rate.h"
 #include "sim/engine/returns.h"
 #include "sim/engine/simulate.h"
 
@@ -27,11 +28,28 @@ struct Channel {
          flow_rate = 0;             // for shared links: bytes at that time, and the rate since
   double flow_recorded = 0;         // bytes
   std::optional<TcpSender> sender;  // only if a window may bind
+  std::optional<LossRate> losses;   // only if a transfer may meet many
+  double averaged = 0;              // B/s of the transfer at the head, where its losses are not simulated
   double last_sent = -INFINITY;
   Returns returns;
 
+  double most() const { return averaged > 0 ? averaged : limits.most; }
+
   void settle(double now) {
     returns.settle(now, [this](double bytes, double date) { sender->acknowledged(bytes, date); });
+  }
+
+  // Opens a windowed connection that is in this state.
+  void open(const ConnectionState& before, const SimulationOptions& options) {
+    double on_the_way = 0;
+    for (const auto& late : before.on_the_way) {
+      on_the_way += late.bytes;
+      returns.add(late.due.value, late.bytes);
+    }
+    if (before.tcp.window > 0) last_sent = -before.idle.value;
+    const TcpWindow& window = connection->route.window;
+    sender.emplace(window, connection->sockets, limits.single, before.tcp, on_the_way);
+    if (!options.always_engine) losses = loss_rate_of(window, connection->sockets, limits.most, limits.single);
   }
 
   // State for the next iteration, if this one ends at `end`.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sim/engine/capacity.h"
+#include "sim/engine/loss_rate.h"
 #include "sim/engine/returns.h"
 #include "sim/engine/simulate.h"
 
@@ -34,6 +35,7 @@ class Line {
     }
     if (before.tcp.window > 0) last_sent_ = -before.idle.value;
     sender_.emplace(connection.route.window, connection.sockets, capacity.single, before.tcp, on_the_way);
+    losses_ = loss_rate_of(connection.route.window, connection.sockets, most_, capacity.single);
   }
 
   // Sends a transfer; false where it might overtake another, or would never be released.
@@ -62,6 +64,16 @@ class Line {
     return release.by == Release::By::kStart || (release.by == Release::By::kOne && release.tied);
   }
 
+  // Sends at the mean rate of many losses; false where these are simulated.
+  [[gnu::noinline]] bool send_averaged(double bytes) {
+    const double rate = losses_->rate(bytes, free_ - last_sent_, sender_->state());
+    if (rate <= 0) return false;
+    free_ = last_sent_ = free_ + bytes / rate;
+    settle(free_);
+    sender_->average(losses_->state(), free_);
+    return true;
+  }
+
   // Sends from free_ on, and sets free_ to the time at which the last byte has left. This is the inner loop of most
   // simulations: with inlined calls of the sender and kept out of its caller, for the sake of registers, predictions
   // are a tenth faster.
@@ -69,6 +81,7 @@ class Line {
     double now = free_;
     settle(now);
     sender_->resume(now - last_sent_);
+    if (losses_ && send_averaged(bytes)) return true;
     for (double left = bytes; left > 0;) {
       const double piece = sender_->take(left);
       if (piece <= 0) {
@@ -96,6 +109,7 @@ class Line {
   double free_ = 0, last_sent_ = -INFINITY;
   Release last_{.time = -1};
   std::optional<TcpSender> sender_;
+  std::optional<LossRate> losses_;
   Returns returns_;
 };
 

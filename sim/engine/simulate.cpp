@@ -112,17 +112,7 @@ class Run {
       channel.limits = limits[i];
       if (!channel.limits.contended.empty())
         channel.cap = caps.emplace(channel.limits.most, static_cast<int>(caps.size())).first->second;
-      if (channel.limits.windowed) {
-        const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
-        double on_the_way = 0;
-        for (const auto& late : state.on_the_way) {
-          on_the_way += late.bytes;
-          channel.returns.add(late.due.value, late.bytes);
-        }
-        if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
-        channel.sender.emplace(connection.route.window, connection.sockets, channel.limits.single, state.tcp,
-                               on_the_way);
-      }
+      if (channel.limits.windowed) channel.open(i < before.size() ? before[i] : ConnectionState{}, options_);
       channels_.push_back(std::move(channel));
     }
     double longest = -1;  // longest time from a piece's first departure until its acknowledgements have waited
@@ -209,9 +199,12 @@ class Run {
     Channel& channel = channels_[index];
     if (timeline_.start[channel.head] < 0) timeline_.start[channel.head] = now();
     channel.remaining = graph_.tasks()[channel.head].amount;
+    channel.averaged = 0;
     if (channel.sender && channel.remaining > 0) {
       channel.settle(now());
       channel.sender->resume(now() - channel.last_sent);
+      if (channel.losses)
+        channel.averaged = channel.losses->rate(channel.remaining, now() - channel.last_sent, channel.sender->state());
     }
     if (channel.remaining <= 0) {
       transfer_left(index);
@@ -224,19 +217,20 @@ class Run {
   void pump(std::size_t index) {
     Channel& channel = channels_[index];
     if (channel.flowing || channel.head == kNoTask) return;
-    const double piece = channel.sender ? channel.sender->take(channel.remaining) : channel.remaining;
+    const bool windowed = channel.sender && channel.averaged <= 0;
+    const double piece = windowed ? channel.sender->take(channel.remaining) : channel.remaining;
     if (piece <= 0) return;
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    if (queues_) queue(channel);
+    if (queues_ && channel.averaged <= 0) queue(channel);
     if (channel.limits.contended.empty()) {
-      end_flow_at(index, clock() + piece / channel.limits.most);
+      end_flow_at(index, clock() + piece / channel.most());
     } else if (shares_) {
       channel.flow_left = piece;
       channel.flow_seen = clock_;
       channel.flow_end = INFINITY;  // until share()
-      shares_->come(index, channel.limits.contended, channel.limits.most);
+      shares_->come(index, channel.limits.contended, channel.most());
     } else {
       engine_->start_flow(index, piece, channel.limits.contended, channel.cap);
     }
@@ -288,7 +282,10 @@ class Run {
     channel.last_sent = now();
     record(index, bytes - channel.flow_recorded);
     channel.flow_recorded = 0;
-    if (channel.sender) {
+    if (channel.averaged > 0) {
+      channel.settle(now());
+      channel.sender->average(channel.losses->state(), now());
+    } else if (channel.sender) {
       const auto to = static_cast<std::uint32_t>(index);
       const double length = now() - channel.flow_start;
       channel.settle(now());

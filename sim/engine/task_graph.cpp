@@ -9,11 +9,12 @@
 namespace slmsim {
 namespace {
 
-std::array<double, 9> numbers_of(const TcpWindow& window) {
+std::array<double, 10> numbers_of(const TcpWindow& window) {
   return {window.initial.value,
           window.steady.value,
           window.rtt.value,
-          window.idle_limit.value,
+          window.timeout_margin.value,
+          window.restart.value,
           window.segment.value,
           window.loss,
           static_cast<double>(window.congestion_control),

@@ -22,6 +22,13 @@ constexpr double kHystartLeastWindow = 16;                              // segme
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
 constexpr double kShareAhead = 0.5;
 
+// tcp_rtt_estimator: weight of the older samples, each of an acknowledgement of two segments (RFC 5681, section 4.2); the
+// deviation's part that stays per round trip; its largest value, four times over, while the mean moves to a new RTT by an
+// eighth per sample and the deviation follows by a quarter: 8 ((7/8)^5 - (3/4)^5) of the difference. Smaller changes count as
+// none.
+constexpr double kSmoothing = 7.0 / 8, kSegmentsPerSample = 2, kVariationKept = 0.75, kVariationOfJump = 2.2,
+                 kLeastDeviation = 1e-3;
+
 // RFC 5681 and RFC 9438: remaining window after a loss, CUBIC's scale (segments / s^3), its Reno-friendly slope.
 constexpr double kRenoBeta = 0.5, kCubicBeta = 0.7, kCubicScale = 0.4;
 constexpr double kCubicFriendly = 3 * (1 - kCubicBeta) / (1 + kCubicBeta);
@@ -57,11 +64,13 @@ bool TcpSender::sleeps_on_buffer() const {
 }
 
 void TcpSender::resume(double idle) {
-  const double time_out = path_.idle_limit.value, was = state_.window;
-  if (time_out <= 0) return;
-  for (double left = idle - time_out; left > 0 && state_.window > path_.initial.value; left -= time_out)
+  const double margin = path_.timeout_margin.value, was = state_.window;
+  if (margin <= 0) return;
+  const double time_out = path_.rtt.value + state_.wait + std::max(margin, state_.variation);
+  // The kernel counts from when it sent the last segment, which then waited.
+  for (double left = idle + state_.wait - time_out; left > 0 && state_.window > path_.restart.value; left -= time_out)
     state_.window /= 2;
-  state_.window = std::max(state_.window, std::min(was, path_.initial.value));
+  state_.window = std::max(state_.window, std::min(was, path_.restart.value));
   if (state_.window < was) state_.threshold = std::max(state_.threshold, kThresholdAfterIdle * was);
   if (std::isfinite(idle) && idle > 0) last_loss_ += idle;  // CUBIC's clock stands still (bictcp_cwnd_event)
 }
@@ -72,6 +81,7 @@ double TcpSender::take(double remaining) {
   const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
   if (room < std::min(remaining, whole(most * share))) return 0;
   const double piece = std::min(remaining, room);
+  in_flight_ = std::min(most, on_the_way_ + remaining);
   on_the_way_ += piece;
   watch_use();
   return piece;
@@ -79,6 +89,7 @@ double TcpSender::take(double remaining) {
 
 Acknowledgements TcpSender::left(double bytes, double length) {
   watch_for_queues(bytes, length);
+  if (path_.timeout_margin.value > 0) watch_round_trip(bytes, length);
   Acknowledgements out{.bytes = bytes, .rtt = path_.rtt.value, .length = length, .at_ends = sleeps_on_buffer()};
   if (!out.at_ends) return out;
   out.count = std::max(
@@ -97,6 +108,18 @@ void TcpSender::watch_for_queues(double bytes, double length) {
              std::clamp(rtt / 8, kHystartLeastDelay, kHystartMostDelay)) {
     state_.threshold = state_.window;
   }
+}
+
+void TcpSender::watch_round_trip(double bytes, double length) {
+  const double rtt = path_.rtt.value;
+  double wait = std::max(0.0, in_flight_ * length / bytes - rtt);
+  if (sleeps_on_buffer()) wait = std::max(wait, length);  // a burst of the part of the buffer that was free
+  const double off = std::abs(wait - state_.wait);
+  if (off < kLeastDeviation * rtt && state_.variation == 0) return;
+  const double rounds = length / (rtt + wait), samples = bytes / connections_ / path_.segment.value / kSegmentsPerSample;
+  state_.variation = std::max(state_.variation * std::pow(kVariationKept, rounds), kVariationOfJump * off);
+  if (state_.variation <= path_.timeout_margin.value) state_.variation = 0;  // does not bind
+  state_.wait = wait + (state_.wait - wait) * std::pow(kSmoothing, samples);
 }
 
 void TcpSender::acknowledged(double bytes, double now) {
@@ -151,6 +174,12 @@ void TcpSender::count_towards_loss(double bytes, double now) {
   state_.window = std::max(window * (is_cubic() ? kCubicBeta : kRenoBeta), kLeastWindow * path_.segment.value);
   state_.threshold = state_.reno = state_.window;
   last_loss_ = now;
+}
+
+void TcpSender::average(const TcpState& state, double now) {
+  state_ = state;
+  last_loss_ = now - state.age;
+  on_the_way_ = 0;
 }
 
 TcpState TcpSender::state(double now) const {

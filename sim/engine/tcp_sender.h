@@ -8,12 +8,14 @@
 //     before the first loss 5 % per round trip, bictcp_update in tcp_cubic.c).
 //   - Loss: one segment of 1 / p, at even distances. It cuts the window to 0.5 (Reno) or 0.7 (CUBIC) of itself, and is
 //     repaired without a pause. BBR reacts to neither loss nor queues.
-//   - Idleness: the window is halved for each retransmission time-out without sending, down to the initial one, and slow
-//     start leads back to 3/4 of its former value (tcp_cwnd_restart, net/ipv4/tcp_output.c, after RFC 2861). BBR keeps it.
+//   - Idleness: the window is halved for each retransmission time-out without sending, down to ten segments, and slow start
+//     leads back to 3/4 of its former value (tcp_cwnd_restart, net/ipv4/tcp_output.c, after RFC 2861). BBR keeps it.
+//   - Time-outs: the smoothed RTT and 200 ms, or four mean deviations where they are more (tcp_rtt_estimator,
+//     net/ipv4/tcp_input.c). A sample has what the bytes waited in queues: bytes in flight over their rate, by Little's law.
 //   - A program that sleeps on a full send buffer is woken once a third of it is free (sk_stream_min_wspace,
 //     include/net/sock.h).
 //
-// tests/wan compares all of it with a real kernel. Not modelled: retransmission time-outs, and lost acknowledgements.
+// tests/wan compares all of it with a real kernel. Not modelled: retransmissions by time-out, and lost acknowledgements.
 #pragma once
 
 #include <limits>
@@ -33,6 +35,8 @@ struct TcpState {
   double used = 0;                                             // recent maximum in flight
   double left_of_round = 0;  // remaining bytes until those in flight at `used` are acknowledged
   bool limited = false;      // the window was fully used then
+  double wait = 0;           // s: the smoothed RTT less the path's
+  double variation = 0;      // s: four mean deviations of RTT samples; 0: at most 200 ms
 
   bool operator==(const TcpState&) const = default;
 };
@@ -65,6 +69,10 @@ class TcpSender {
   Acknowledgements left(double bytes, double length);
   void acknowledged(double bytes, double now);
 
+  // After many losses at their mean rate (loss_rate.h): nothing is in flight.
+  void average(const TcpState& state, double now);
+
+  const TcpState& state() const { return state_; }  // `age` as of the last call of state(now)
   TcpState state(double now) const;
 
  private:
@@ -74,6 +82,7 @@ class TcpSender {
   bool is_cubic() const { return path_.congestion_control == CongestionControl::kCubic; }
   void watch_use();
   void watch_for_queues(double bytes, double length);
+  void watch_round_trip(double bytes, double length);
   void grow(double bytes, double now);
   void count_towards_loss(double bytes, double now);
 
@@ -83,6 +92,7 @@ class TcpSender {
   double last_loss_ = 0;                     // s; shifted by pauses
   double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K for that W_max
   double on_the_way_ = 0;                    // bytes of all connections
+  double in_flight_ = 0;                     // the same as the kernel has them: queued bytes of the transfer included
 };
 
 }  // namespace slmsim

@@ -272,7 +272,11 @@ void IdealRuns::list_insides() {
          .what = "asynchronous I/O has unlimited bandwidth, also tensor by tensor",
          .apply = [](IdealCase& c) { c.scenario.framework.swap_rate = kAnyRate; }});
   }
-  if (!memories) return;
+  const auto& connections = graph_.connections();
+  const bool on_host = std::any_of(connections.begin(), connections.end(), [](const Connection& connection) {
+    return connection.traffic == Traffic::kHostOptimizer;
+  });
+  if (!memories && !on_host) return;
   add({.name = "CPU", .what = "the CPU's Adam is limited by host memory alone", .apply = [](IdealCase& c) {
          c.scenario.framework.cpu_adam_rate = kAnyRate;
        }});

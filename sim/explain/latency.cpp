@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "sim/base/work.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/platform/mesh.h"
 
 namespace slmsim {
@@ -11,6 +14,8 @@ namespace {
 const std::vector<double> kMilliseconds = {0.1, 0.3, 1, 3, 10, 30, 100, 300};
 constexpr double kSame = 0.05;       // the scenario's own round-trip time replaces a point this close to it
 constexpr double kPrecision = 0.01;  // relative, of the round-trip time of a change
+// A candidate that takes this many times as long as the pick at both ends of a bisection is not picked in between.
+constexpr double kFar = 4;
 
 class Sweep {
  public:
@@ -18,6 +23,7 @@ class Sweep {
         const std::function<bool()>& stop)
       : scenario_(scenario), known_(known), stop_(stop) {
     scenario_.models = {model};
+    operators_ = build_operator_graph(model);
     const Platform& platform = scenario.platform;
     wide_area_ = any_group([&](const Group& group) { return spans_sites(platform, group.devices); });
     own_ = Seconds{0};
@@ -62,7 +68,8 @@ class Sweep {
     return std::any_of(scenario_.groups.begin(), scenario_.groups.end(), test);
   }
 
-  LatencyPoint at(Seconds rtt) {
+  // Predictions `as_known` stand for those of their candidates.
+  LatencyPoint at(Seconds rtt, const std::vector<const Prediction*>& as_known = {}) {
     LatencyPoint point{.rtt = rtt, .predictions = {}, .pick = {}};
     const double factor = rtt / own_;
     Scenario changed = scenario_;
@@ -76,13 +83,35 @@ class Sweep {
     }
     const bool as_it_is = std::abs(factor - 1) < 1e-12;
     std::erase_if(changed.groups, [&](const Group& group) { return as_it_is || !concerned(group); });
-    const std::vector<Prediction> fresh = predict(changed, {.memo = &memo_, .stop = stop_});
+    const auto is_known = [&](const Technique* technique, const std::vector<std::string>& group) {
+      return std::any_of(as_known.begin(), as_known.end(),
+                         [&](const Prediction* p) { return p->technique == technique && p->group == group; });
+    };
+    // The memo belongs to the scenario with all its techniques and groups.
+    std::vector<Prediction> fresh;
+    if (as_known.empty()) {
+      fresh = predict(changed, {.memo = &memo_, .stop = stop_});
+    } else {
+      const Network network(changed.platform);
+      for (const auto& group : changed.groups) {
+        for (const auto& technique : changed.techniques) {
+          if (is_known(technique.technique, group.names)) continue;
+          stop_if(stop_);
+          fresh.push_back(
+              predict_one({changed, changed.models.front(), operators_, group, technique}, network, {.advice = false}));
+        }
+      }
+    }
     for (const auto& old : known_) {
       if (old.model != scenario_.models.front().name) continue;
       const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const Prediction& p) {
         return p.technique == old.technique && p.group == old.group;
       });
-      point.predictions.push_back(found == fresh.end() ? old : *found);
+      const auto far = std::find_if(as_known.begin(), as_known.end(), [&](const Prediction* p) {
+        return p->technique == old.technique && p->group == old.group;
+      });
+      const Prediction& same = far == as_known.end() ? old : **far;
+      point.predictions.push_back(found == fresh.end() ? same : *found);
       point.predictions.back().plan.reset();
       point.predictions.back().connections.clear();
     }
@@ -94,11 +123,31 @@ class Sweep {
     return wide_area_ ? spans_sites(scenario_.platform, group.devices) : spans_vms(scenario_.platform, group.devices);
   }
 
+  // Predictions of candidates far behind the pick at both ends, where times decide.
+  std::vector<const Prediction*> far_from_picks(const LatencyPoint& from, const LatencyPoint& to) const {
+    const SelectionRules& rules = scenario_.selection;
+    if (rules.algorithm != Algorithm::kAmended || rules.objective != Objective::kTime) return {};
+    const auto picked = [](const LatencyPoint& point) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const auto& p : point.predictions) {
+        if (p.technique == point.pick.technique && p.group == point.pick.group) least = p.job.value;
+      }
+      return least;
+    };
+    std::vector<const Prediction*> out;
+    for (std::size_t i = 0; i < from.predictions.size(); ++i) {
+      const Prediction &a = from.predictions[i], &b = to.predictions[i];
+      if (a.job.value > kFar * picked(from) && b.job.value > kFar * picked(to)) out.push_back(&a);
+    }
+    return out;
+  }
+
   PickChange change(const LatencyPoint& from, const LatencyPoint& to) {
     Seconds low = from.rtt, high = to.rtt;
+    const auto far = far_from_picks(from, to);
     Selection below = from.pick, above = to.pick;
     while (high / low > 1 + kPrecision) {
-      const LatencyPoint middle = at(Seconds{std::sqrt(low.value * high.value)});
+      const LatencyPoint middle = at(Seconds{std::sqrt(low.value * high.value)}, far);
       if (same_pick(middle.pick, below)) {
         low = middle.rtt;
       } else {
@@ -113,6 +162,7 @@ class Sweep {
   const std::vector<Prediction>& known_;
   const std::function<bool()>& stop_;
   PredictionMemo memo_;
+  OperatorGraph operators_;  // of the model
   bool wide_area_ = true, alike_ = true;
   Seconds own_;
 };

@@ -97,6 +97,11 @@ Draws draws_of(const Posterior& posterior, std::size_t most) {
   return out;
 }
 
+bool Residual::is_met() const {
+  if (pilot.measure == Measure::kFits) return pilot.value == predicted;
+  return low <= pilot.value && pilot.value <= high;
+}
+
 std::string to_yaml(const FitReport& report) {
   const Posterior& posterior = report.posterior;
   const Draws draws = draws_of(posterior, posterior.points.size());
@@ -131,7 +136,7 @@ std::string to_yaml(const FitReport& report) {
                        predicted.value_text());
     if (r.pilot.measure != Measure::kFits)
       out += fmt::format(", interval: [{}, {}]", low.value_text(), high.value_text());
-    out += "}\n";
+    out += r.is_met() ? "}\n" : ", met: no}\n";
   }
   out += "centre:\n";
   for (const auto& text : draws.centre) out += fmt::format("  - {}\n", yaml_quoted(text));
@@ -146,8 +151,8 @@ std::string to_yaml(const FitReport& report) {
       values.push_back(draw.overrides[at].substr(u.name().size() + 1));
       at += u.paths.size();
     }
-    out += fmt::format("  - {{time: {:.4f}, memory: {:.4f}, values: [{}]}}\n", draw.discrepancy.time,
-                       draw.discrepancy.memory, fmt::join(values, ", "));
+    out += fmt::format("  - {{time: {}, memory: {}, values: [{}]}}\n", draw.discrepancy.time, draw.discrepancy.memory,
+                       fmt::join(values, ", "));
   }
   return out;
 }
@@ -162,7 +167,11 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
   stale = fields.text({"identity", "Hash of the fitted files."}, "") != identity;
   Draws out;
   out.fitted_to = fields.text({"measured", "File of the measured runs."}, "runs");
-  for (const char* key : {"scenario", "runs", "seed", "stopped", "entangled"}) fields.ignore({key, "Recorded with the fit; not read."});
+  for (const char* key : {"scenario", "runs", "seed", "entangled"})
+    fields.ignore({key, "Recorded with the fit; not read."});
+  if (fields.flag({"stopped", "Whether the fit was stopped early."}, false))
+    out.remarks.emplace_back("the fit was stopped before its runs had full weight; fit again without a limit");
+  std::vector<std::string> not_met;
   for (const Node* item : fields.list({"fit", "Measured runs."}, {ValueType::map()})) {
     Fields run(*item, "fit", reading);
     Pilot pilot;
@@ -173,9 +182,14 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
     pilot.measure = static_cast<Measure>(run.choice({"what", "Measured quantity."}, measure_names(), 0));
     pilot.value = run.number({"base", "Measured value in base units."}, {0, 1e30});
     for (const char* key : {"measured", "fitted", "interval"}) run.ignore({key, "Recorded with the fit; not read."});
+    if (!run.flag({"met", "Whether the run lies inside its interval."}, true))
+      not_met.push_back(fmt::format("{} ({})", pilot.cell.text(), name_in(measure_names(), pilot.measure)));
     run.done();
     out.runs.push_back(std::move(pilot));
   }
+  if (!not_met.empty())
+    out.remarks.push_back(fmt::format("the fit does not meet {} of its {} runs: {}", not_met.size(), out.runs.size(),
+                                      fmt::join(not_met, "; ")));
   std::vector<std::vector<std::string>> paths;
   for (const Node* item : fields.list({"unknowns", "Fitted unknowns."}, {ValueType::map()})) {
     Fields unknown(*item, "unknowns", reading);

@@ -22,7 +22,11 @@ struct Draws {
   std::vector<std::string> unknowns;  // "training.batch: 4 or 8 or 16"
   std::string fitted_to;              // the file of runs; empty: not fitted
   std::vector<Pilot> runs = {};       // the runs it was fitted to
+  std::vector<std::string> remarks = {};  // on the fit: that it was stopped, or which runs contradict it
 };
+
+// Points of a fit at which runs are predicted, by the fit's own table and by `run --fitted` alike.
+inline constexpr std::size_t kFittedPoints = 16;
 
 // At most `most` of the posterior's points.
 Draws draws_of(const Posterior& posterior, std::size_t most);
@@ -30,7 +34,9 @@ Draws draws_of(const Posterior& posterior, std::size_t most);
 // One measured figure, and the fit's prediction of it.
 struct Residual {
   Pilot pilot;
-  double predicted = 0, low = 0, high = 0;  // at the centre, and 80 % interval
+  double predicted = 0, low = 0, high = 0;  // median and 80 % interval of kFittedPoints points
+
+  bool is_met() const;
 };
 
 struct FitReport {

@@ -295,15 +295,17 @@ class Likelihood {
 Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling) {
   Likelihood likelihood(request, forecaster, sampling);
   Sample sample = likelihood.sample();
-  for (int round = 0; round < kRefinements && sample.beta >= 1; ++round) {
-    likelihood.refine(sample.points);
-    sample = likelihood.sample();
-  }
   Posterior out;
+  out.complete = sample.beta >= 1;
+  for (int round = 0; round < kRefinements && out.complete; ++round) {
+    likelihood.refine(sample.points);
+    Sample refined = likelihood.sample();
+    out.complete = refined.beta >= 1;
+    if (out.complete) sample = std::move(refined);  // else the last one with full weight stays
+  }
   out.unknowns = likelihood.layout().unknowns();
   out.points = std::move(sample.points);
   out.log_evidence = sample.log_evidence;
-  out.complete = sample.beta >= 1;
   out.simulated = forecaster.simulated();
   out.emulated_error = likelihood.worst_error();
   return out;

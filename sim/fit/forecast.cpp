@@ -93,7 +93,8 @@ std::vector<Candidate> candidates_of(const Scenario& scenario) {
   return out;
 }
 
-Forecaster::Forecaster(std::vector<Experiment> experiments) : experiments_(std::move(experiments)) {
+Forecaster::Forecaster(std::vector<Experiment> experiments, bool coarse)
+    : experiments_(std::move(experiments)), coarse_(coarse) {
   files_.reserve(experiments_.size());
   for (const auto& experiment : experiments_) {
     if (experiment.text)
@@ -120,6 +121,8 @@ Forecasts Forecaster::answer(const Question& question) {
   PredictOptions options;
   options.advice = false;
   options.time_misfits = true;
+  options.coarse = coarse_ && !question.exact;
+  std::map<std::string, OperatorGraph> graphs;  // of models
   Forecasts out;
   for (const auto& cell : experiment.cells) {
     if (cell.network_run) {
@@ -129,7 +132,9 @@ Forecasts Forecaster::answer(const Question& question) {
     out.emplace_back();
     for (const auto& model : scenario.models) {
       if (model.name != cell.model) continue;
-      const OperatorGraph operators = build_operator_graph(model);
+      const auto [known, fresh] = graphs.try_emplace(model.name);
+      if (fresh) known->second = build_operator_graph(model);
+      const OperatorGraph& operators = known->second;
       for (const auto& group : scenario.groups) {
         for (const auto& technique : scenario.techniques) {
           if (group.names != cell.group || cell.technique != technique.technique->name) continue;
@@ -149,7 +154,8 @@ std::vector<Forecasts> Forecaster::ask(const std::vector<Question>& questions, c
   std::vector<std::uint64_t> open;
   std::set<std::string> asked;
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    keys.push_back(fmt::format("{} {}", questions[i].experiment, fmt::join(questions[i].overrides, "\n")));
+    keys.push_back(fmt::format("{}{} {}", questions[i].experiment, questions[i].exact ? " exact" : "",
+                               fmt::join(questions[i].overrides, "\n")));
     if (!known_.contains(keys[i]) && asked.insert(keys[i]).second) open.push_back(i);
   }
   if (open.size() > kFewQuestions) {

@@ -59,20 +59,22 @@ struct Experiment {
   std::optional<ScenarioText> text = {};  // the scenario's text, where no file holds it
 };
 
-// A point's overrides, and the index of its experiment.
+// A point's overrides, and the index of its experiment. `exact`: also by a coarse forecaster.
 struct Question {
   std::size_t experiment = 0;
   Overrides overrides;
+  bool exact = false;
 };
 
-// Answers questions with worker processes; repeated questions are not simulated again.
+// Answers questions with worker processes; repeated questions are not simulated again. `coarse`: as PredictOptions::coarse.
 class Forecaster {
  public:
-  explicit Forecaster(std::vector<Experiment> experiments);
+  explicit Forecaster(std::vector<Experiment> experiments, bool coarse = false);
   // One forecast per cell of the question's experiment; none where the scenario is invalid with these values, or where `stop`
   // came before the answer.
   std::vector<std::vector<Forecast>> ask(const std::vector<Question>& questions,
                                          const std::function<bool()>& stop = {});
+  bool is_coarse() const { return coarse_; }
   std::size_t simulated() const { return known_.size(); }
   const std::vector<Experiment>& experiments() const { return experiments_; }
 
@@ -80,6 +82,7 @@ class Forecaster {
   std::vector<Forecast> answer(const Question& question);
 
   std::vector<Experiment> experiments_;
+  bool coarse_ = false;
   std::vector<ScenarioFile> files_;
   std::map<std::string, std::vector<Forecast>> known_;
 };

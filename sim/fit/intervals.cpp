@@ -12,29 +12,51 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kPoints = 9;  // beside the prediction itself: intervals take at most ten times as long
+constexpr std::size_t kPoints = 9;  // without a fit
 
 std::string path_of(const std::string& override) { return override.substr(0, override.find('=')); }
 
 Draws draws_of_unknown(const LinkedScenario& given, std::size_t most, std::uint64_t seed) {
-  return draws_of(prior_of(unknowns_of(given.scenario, given.linked), most, seed), most);
+  Draws out = draws_of(prior_of(unknowns_of(given.scenario, given.linked), most, seed), most);
+  out.centre.clear();  // the stated values, as the prediction itself
+  return out;
+}
+
+// Makes the median of a fit's points the prediction: the centre's values predict another time where times are not linear in
+// the unknowns.
+void take_medians(const Ensemble& ensemble, RunResult& result) {
+  for (std::size_t c = 0; c < result.predictions.size(); ++c) {
+    Prediction& p = result.predictions[c];
+    const Seconds job{median_of(ensemble, c, Measure::kJob)}, iteration{median_of(ensemble, c, Measure::kIteration)};
+    if (!p.is_timed() || p.job <= Seconds{0} || job <= Seconds{0} || iteration <= Seconds{0}) continue;
+    scale_times(p, iteration / p.iteration);
+    p.job = job;
+    for (const auto& group : result.scenario.groups) {
+      if (group.names == p.group) p.bill = bill_of(result.scenario, group, job);
+    }
+  }
+  select_again(result);
 }
 
 // Predicts the result's cells at the draws. Throws Stopped.
 void judge(Experiment experiment, const Draws& draws, const IntervalRequest& request, RunResult& result,
            const std::function<bool()>& stop) {
   for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
-  Forecaster forecaster({std::move(experiment)});
-  Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop);
+  Forecaster forecaster({std::move(experiment)}, true);
+  std::vector<Forecast> exact;
+  for (const auto& p : result.predictions) exact.push_back(forecast_of(p));
+  const bool fitted = !draws.fitted_to.empty();
+  Ensemble ensemble = ensemble_of(draws, forecaster, fitted ? kFittedPoints : kPoints, stop, 0, exact);
   stop_if(stop);
   ensemble.runs = draws.runs;
   if (ensemble.size() == 0)
     throw InputError({}, fmt::format("no intervals: the scenario is invalid at all {} points of {}",
-                                     std::min(kPoints, draws.points.size()),
-                                     draws.fitted_to.empty() ? "what is unknown" : "the fit; fit again"));
+                                     draws.points.size(), fitted ? "the fit; fit again" : "what is unknown"));
+  if (fitted) take_medians(ensemble, result);
   result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request.level, request.seed);
   result.uncertainty->fitted_to = draws.fitted_to;
   result.uncertainty->unknowns = draws.unknowns;
+  result.uncertainty->remarks = draws.remarks;
 }
 
 }  // namespace
@@ -84,6 +106,7 @@ Draws Intervals::draws_for(const std::string& file, std::size_t most) const {
   if (!request_.fitted.empty()) {
     Draws draws = fitted_;
     for (auto& point : draws.points) point.overrides = left_free(point.overrides);
+    draws.centre = left_free(draws.centre);
     std::erase_if(draws.unknowns, [&](const std::string& text) { return is_set(text.substr(0, text.find(": "))); });
     add_unfitted(draws);
     return draws;

@@ -20,6 +20,10 @@ class Advisor {
     const auto kinds = kinds_of(scenario, ensemble.cells);
     costs_ = outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed);
     regrets_.resize(ensemble.cells.size());
+    logs_.resize(ensemble.cells.size());
+    for (const std::size_t c : own_) {
+      for (const auto& cost : costs_) logs_[c].push_back(std::log(cost[c]));
+    }
     for (const auto& cost : costs_) {
       double best = kNever;
       for (const std::size_t c : own_) best = std::min(best, cost[c]);
@@ -84,16 +88,17 @@ class Advisor {
 
   // Agreement of the worlds with the candidate's result in world `truth`: time to within a run's noise, or failure.
   std::vector<double> weights_after(std::size_t candidate, std::size_t truth) const {
-    const double seen = costs_[truth][candidate];
+    const std::vector<double>& logs = logs_[candidate];
+    const double seen = logs[truth];
     std::vector<double> out;
-    for (const auto& cost : costs_) {
-      const double shown = cost[candidate];
+    out.reserve(logs.size());
+    for (const double shown : logs) {
       if (!std::isfinite(seen) || !std::isfinite(shown)) {
         out.push_back(std::isfinite(seen) == std::isfinite(shown) ? 1 : 0);
         continue;
       }
-      const double distance = std::log(shown / seen) / kResolution;
-      out.push_back(std::exp(-distance * distance / 2));
+      const double distance = (shown - seen) / kResolution;
+      out.push_back(std::abs(distance) > kFarthest ? 0 : std::exp(-distance * distance / 2));
     }
     return out;
   }
@@ -121,6 +126,7 @@ class Advisor {
   // Resolution of results that separates worlds: a run's noise, but large enough that some worlds remain.
   static constexpr double kResolution = 0.05;
   static constexpr double kLeastWeight = 1e-3;
+  static constexpr double kFarthest = 6.5;  // resolutions; the weight there is 7e-10
 
   const Scenario& scenario_;
   const Ensemble& ensemble_;
@@ -128,7 +134,8 @@ class Advisor {
   std::vector<std::size_t> own_;
   std::vector<std::vector<double>>
       costs_;                  // for each possible world: cost by the objective, infinite where it does not run
-  std::vector<double> bests_;  // for each world
+  std::vector<std::vector<double>> logs_;  // for each candidate of the model, by world: logarithm of the cost
+  std::vector<double> bests_;              // for each world
   std::vector<std::vector<double>>
       regrets_;  // for each candidate of the model, by world: excess cost over the best; 0: none runs
 };
@@ -143,6 +150,52 @@ double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epo
     all += ensemble.weights[i];
   }
   return sum / all;
+}
+
+namespace {
+
+constexpr std::size_t kFirstDraws = 8;
+constexpr double kFar = 2 * kFailure;  // times the cost of the best
+
+// Whether the cell costs more than kFar times the best of its model at all points.
+bool is_far(const Ensemble& ensemble, std::size_t cell, Objective objective) {
+  return std::all_of(ensemble.forecasts.begin(), ensemble.forecasts.end(), [&](const auto& all) {
+    double best = kNever;
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      const bool runs = all[c].status == Status::kOk && all[c].is_timed();
+      if (runs && ensemble.cells[c].model == ensemble.cells[cell].model)
+        best = std::min(best, cost_of(all[c], objective));
+    }
+    return all[cell].is_timed() && std::isfinite(best) && cost_of(all[cell], objective) > kFar * best;
+  });
+}
+
+}  // namespace
+
+Ensemble ensemble_of_rivals(const Draws& draws, const Experiment& experiment, Objective objective, std::size_t count,
+                            const std::function<bool()>& stop) {
+  Forecaster all({experiment}, true);
+  Ensemble first = ensemble_of(draws, all, std::min(kFirstDraws, count), stop);
+  if (first.size() == 0 || count <= kFirstDraws) return first;
+  Experiment rivals = experiment;
+  rivals.cells.clear();
+  std::vector<std::size_t> near;
+  for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
+    if (is_far(first, c, objective)) continue;
+    near.push_back(c);
+    rivals.cells.push_back(experiment.cells[c]);
+  }
+  Forecaster forecaster({std::move(rivals)}, true);
+  Ensemble out = ensemble_of(draws, forecaster, count, stop);
+  if (out.size() == 0) return first;
+  // Draws are ordered along the direction in which they differ most.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::vector<Forecast> forecasts = first.forecasts[i * first.size() / out.size()];
+    for (std::size_t k = 0; k < near.size(); ++k) forecasts[near[k]] = out.forecasts[i][k];
+    out.forecasts[i] = std::move(forecasts);
+  }
+  out.cells = experiment.cells;
+  return out;
 }
 
 std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {

@@ -48,6 +48,11 @@ double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epo
 // several are equal).
 std::vector<std::size_t> open_candidates(const Ensemble& ensemble);
 
+// Forecasts of all cells at `count` of the draws. A cell that is far behind the best of its model at each of the first draws
+// costs as much as a failure whatever else a run shows: further draws take its forecast from the nearest of the first.
+Ensemble ensemble_of_rivals(const Draws& draws, const Experiment& experiment, Objective objective, std::size_t count,
+                            const std::function<bool()>& stop = {});
+
 // Among the candidates of one model. `open`: those that may be run.
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,
                   const std::vector<std::size_t>& open, const NextRules& rules);

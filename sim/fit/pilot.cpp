@@ -1,6 +1,7 @@
 #include "sim/fit/pilot.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <boost/algorithm/string.hpp>
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/fit/network_run.h"
 #include "sim/fit/training_log.h"
 #include "sim/scenario/scenario.h"
@@ -76,10 +78,11 @@ struct Reader {
     const auto add = [](std::vector<std::string>& list, const std::string& word) {
       if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
     };
+    const Group* named = group_called(row.at("group"));
     for (const auto& cell : candidates_of(scenario)) {
       const std::string group = fmt::format("{}", fmt::join(cell.group, "+"));
-      if (cell.model == row.at("model") && cell.technique == row.at("technique") && group == row.at("group"))
-        return cell;
+      const bool same = named ? cell.group == named->names : group == row.at("group");
+      if (cell.model == row.at("model") && cell.technique == row.at("technique") && same) return cell;
       add(models, cell.model);
       add(techniques, cell.technique);
       add(groups, group);
@@ -92,8 +95,15 @@ struct Reader {
     };
     check("model", models);
     check("technique", techniques);
-    check("group", groups);
+    if (!named) check("group", groups);
     return std::nullopt;
+  }
+
+  // The scenario's group; nullptr where it has none of this name.
+  const Group* group_called(const std::string& word) const {
+    const auto at = std::find_if(scenario.groups.begin(), scenario.groups.end(),
+                                 [&](const Group& group) { return is_group(scenario, group, word); });
+    return at == scenario.groups.end() ? nullptr : &*at;
   }
 
   // Number of GPUs, and tokens per sequence.
@@ -132,7 +142,10 @@ struct Reader {
     if (what == network_tables().front()) {
       std::vector<std::string> groups;
       for (const Group& one : scenario.groups) groups.push_back(fmt::format("{}", fmt::join(one.names, "+")));
-      if (std::find(groups.begin(), groups.end(), row.at("group")) == groups.end())
+      const Group* named = group_called(row.at("group"));
+      if (named)
+        group = named->names;
+      else
         return error(fmt::format("group: the scenario has no \"{}\"; {}", printable(row.at("group")).substr(0, 64),
                                  did_you_mean(row.at("group"), groups)));
     }
@@ -143,15 +156,81 @@ struct Reader {
     }
   }
 
+  // Settings of a log that are not the scenario's, with both values. A log of another job would shift the unknowns.
+  std::string contradiction(const TrainingLog& log, const Candidate& cell) const {
+    const auto [gpus, sequence] = sizes_of(cell);
+    const OperatorGraph operators = build_operator_graph(model_named(scenario, cell.model));
+    const double parameters = parameter_count(operators);
+    // Programs pad vocabularies, and some count a shared embedding twice; rates are rounded.
+    constexpr double kRounded = 0.02, kPadded = 0.1, kBillions = 5e6;  // 0.01 of billions
+    std::vector<std::string> of_log, of_scenario;
+    for (const auto& [setting, values] : log.settings) {
+      double expected = 0, low = 0, high = 0;
+      if (setting == LoggedSetting::kParameters) {
+        expected = parameters;
+        low = (1 - kPadded) * parameters - kBillions;
+        high = (1 + kPadded) * (parameters + tied_parameters(operators)) + kBillions;
+      } else {
+        expected = setting == LoggedSetting::kBatch  ? scenario.training.batch
+                   : setting == LoggedSetting::kGpus ? gpus
+                                                     : sequence;
+        low = (1 - kRounded) * expected;
+        high = (1 + kRounded) * expected;
+      }
+      const auto other = std::find_if(values.begin(), values.end(), [&](double v) { return v < low || v > high; });
+      if (other == values.end()) continue;
+      of_log.push_back(fmt::format("{} {:.10g}", setting_name(setting), std::round(*other)));
+      of_scenario.push_back(fmt::format("{:.10g}", expected));
+    }
+    if (of_log.empty()) return "";
+    return fmt::format("states {}; the scenario has {}", fmt::join(of_log, ", "), fmt::join(of_scenario, ", "));
+  }
+
   void read_log(const CsvRow& row, const Candidate& cell, double noise) {
     const auto [gpus, sequence] = sizes_of(cell);
     try {
       const auto log = read_training_log(folder / row.at("value"), gpus, sequence);
+      if (const std::string other = contradiction(log, cell); !other.empty())
+        return error(fmt::format("value: {} {}", printable(row.at("value")), other));
       for (const auto& [measure, value, spread] : log.figures) add({cell, measure, value, std::max(noise, spread)});
     } catch (const InputError& refused) {
       refuse_file(refused);
     }
   }
+
+  // Figures of one run that exclude each other: a rate of tokens and a time of an iteration, a job shorter than its steps.
+  void check_pairs() {
+    constexpr double kApart = 0.25;  // far beyond the noise of runs
+    for (std::size_t i = 0; i < pilots.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        const Pilot *one = &pilots[k], *other = &pilots[i];
+        if (!(one->cell == other->cell) || one->cell.network_run) continue;
+        if (one->measure != Measure::kIteration) std::swap(one, other);
+        if (one->measure != Measure::kIteration) continue;
+        const double tokens = sizes_of(one->cell).second * scenario.training.batch;
+        const bool rate = other->measure == Measure::kTokensPerSecond &&
+                          std::abs(std::log(other->value * one->value / tokens)) > kApart;
+        const bool job =
+            other->measure == Measure::kJob && other->value < (1 - kApart) * one->value * steps_of(one->cell);
+        place = pilots[i].place;
+        if (rate)
+          error(fmt::format("value: {} tokens/s contradict {} per iteration of {:.9g} tokens ({})", other->value_text(),
+                            one->value_text(), tokens, line_of(pilots[k])));
+        if (job)
+          error(fmt::format("value: a job of {} contradicts its {:.9g} iterations of {} ({})", other->value_text(),
+                            steps_of(one->cell), one->value_text(), line_of(pilots[k])));
+      }
+    }
+  }
+
+  double steps_of(const Candidate& cell) const {
+    const auto options =
+        std::find_if(scenario.techniques.begin(), scenario.techniques.end(),
+                     [&](const TechniqueOptions& one) { return one.technique->name == cell.technique; });
+    return steps_of_job(scenario.training, *options);
+  }
+
+  static std::string line_of(const Pilot& pilot) { return fmt::format("line {}", pilot.place.line); }
 
   // Reports columns that nothing reads.
   void check_columns(const TableRow& row) {
@@ -248,6 +327,7 @@ std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario
     reader.place = row.place();
     reader.read_row(row.cells());
   }
+  if (reader.errors.empty()) reader.check_pairs();
   if (!reader.errors.empty()) throw InputError(std::move(reader.errors));
   if (reader.pilots.empty())
     throw InputError({std::make_shared<Source>(Source{file.string(), ""}), 0, 0},

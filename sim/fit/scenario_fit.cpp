@@ -7,13 +7,12 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kJudged = 32;  // points at which the runs are predicted again, for the residuals
 constexpr double kLevel = 0.8;
 
 // Measured and fitted figures of the runs, over some points.
 std::vector<Residual> residuals_of(const Posterior& posterior, const std::vector<Pilot>& pilots,
                                    Forecaster& forecaster) {
-  const Draws draws = draws_of(posterior, kJudged);
+  const Draws draws = draws_of(posterior, kFittedPoints);
   const Ensemble ensemble = ensemble_of(draws, forecaster, draws.points.size());
   std::vector<Residual> out;
   for (const auto& pilot : pilots) {
@@ -59,7 +58,7 @@ FitReport fit_scenario(const ScenarioFit& request) {
   if (fitted.shared.empty())
     throw InputError(given.linked.place,
                      "the scenario has no unknowns; state the range of a value: {value: 8, between: [4, 32]}");
-  Forecaster forecaster(fitted.experiments);
+  Forecaster forecaster(fitted.experiments, true);
   FitReport out;
   out.scenario = given.scenario.name;
   out.identity = identity_of(link_scenario(request.file, {}).file);

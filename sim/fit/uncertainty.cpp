@@ -67,8 +67,36 @@ std::size_t Ensemble::position_of(const Candidate& cell) const {
   return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), cell) - cells.begin());
 }
 
+namespace {
+
+double ratio_of(double exact, double coarse) { return exact > 0 && coarse > 0 ? exact / coarse : 1; }
+
+// Multiplies the forecasts of each cell by the ratio of exact to coarse at one point.
+void correct(Ensemble& ensemble, const std::vector<Forecast>& coarse, const std::vector<Forecast>& exact) {
+  if (coarse.empty() || exact.empty()) return;
+  for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
+    const double iteration = ratio_of(exact[c].iteration, coarse[c].iteration);
+    const double trial = ratio_of(exact[c].trial, coarse[c].trial);
+    const double running = ratio_of(exact[c].job - exact[c].startup, coarse[c].job - coarse[c].startup);
+    if (iteration == 1 && trial == 1 && running == 1) continue;
+    for (auto& forecasts : ensemble.forecasts) {
+      Forecast& f = forecasts[c];
+      const double job = f.startup + (f.job - f.startup) * running;
+      f.gpu_hours *= ratio_of(job, f.job);
+      f.job = job;
+      f.iteration *= iteration;
+      f.tokens_per_second /= iteration;
+      f.rate_per_gpu /= iteration;
+      f.trial *= trial;
+      f.trial_rate /= trial;
+    }
+  }
+}
+
+}  // namespace
+
 Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count, const std::function<bool()>& stop,
-                     std::size_t experiment) {
+                     std::size_t experiment, const std::vector<Forecast>& exact) {
   const std::size_t all = draws.points.size();
   count = std::min(count, all);
   std::vector<std::size_t> chosen;
@@ -77,6 +105,8 @@ Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t cou
     chosen.push_back((2 * i + 1) * all / (2 * count));
     questions.push_back({experiment, draws.points[chosen.back()].overrides});
   }
+  if (forecaster.is_coarse()) questions.push_back({experiment, draws.centre});
+  if (forecaster.is_coarse() && exact.empty()) questions.push_back({experiment, draws.centre, true});
   Ensemble out;
   out.cells = forecaster.experiments()[experiment].cells;
   const auto answers = forecaster.ask(questions, stop);
@@ -86,6 +116,7 @@ Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t cou
     out.discrepancies.push_back(draws.points[chosen[i]].discrepancy);
     out.weights.push_back(1);
   }
+  if (forecaster.is_coarse()) correct(out, answers[count], exact.empty() ? answers[count + 1] : exact);
   return out;
 }
 

@@ -27,9 +27,11 @@ struct Ensemble {
 };
 
 // Forecasts all cells of an experiment at `count` of the draws, evenly spaced; points where the scenario is invalid are left
-// out.
+// out. A coarse forecaster's are corrected by the ratio of exact to coarse at the draws' centre. `exact`: the exact forecasts there,
+// where they are known.
 Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count,
-                     const std::function<bool()>& stop = {}, std::size_t experiment = 0);
+                     const std::function<bool()>& stop = {}, std::size_t experiment = 0,
+                     const std::vector<Forecast>& exact = {});
 
 // Interval of a measure for runs of a cell.
 Interval interval_of(const Ensemble& ensemble, std::size_t cell, Measure measure, double level);

@@ -93,6 +93,9 @@ bool is_same_chip(const std::string& a, const std::string& b);
 // Both names state a memory size or a slot, and these differ; memory rate and clocks then differ too.
 bool is_other_variant(const std::string& a, const std::string& b);
 
+// Refuses an unknown name of a GPU: names that it may misspell, else what a GPU's map states and where one is shown.
+std::string no_such_gpu(const std::string& name, const std::vector<std::string>& known);
+
 // Whether a name has words besides those of makers and families.
 bool names_a_gpu(const std::string& text);
 

@@ -3,6 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/base/text.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {
@@ -97,6 +101,16 @@ bool is_other_variant(const std::string& a, const std::string& b) {
   const Parts one = parts_of(a), other = parts_of(b);
   const auto differ = [](const std::string& x, const std::string& y) { return !x.empty() && !y.empty() && x != y; };
   return differ(one.memory, other.memory) || differ(one.slot, other.slot);
+}
+
+std::string no_such_gpu(const std::string& name, const std::vector<std::string>& known) {
+  const std::string meant = did_you_mean(name, known);
+  return fmt::format("there is no GPU \"{}\"; {}", printable(name).substr(0, 64),
+                     meant.starts_with("did you mean")
+                         ? meant
+                         : "list them by slmsim list gpus, or state architecture, multiprocessors, memory, "
+                           "memory_bandwidth, pcie and peak in a map or file in its place, as "
+                           "platforms/gpus/rtx3090.yaml does");
 }
 
 bool names_a_gpu(const std::string& text) { return !words_of(text).empty(); }

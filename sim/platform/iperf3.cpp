@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,14 @@ namespace slmsim {
 namespace {
 
 constexpr const char* kHowTo = "run iperf3 -c HOST -J";
+
+// A shorter test has no interval of iperf3's own (1 s), and its RTT is a single sample.
+constexpr Seconds kShortestTest{0.9};
+// Slow start doubles a window of ten segments (RFC 6928) once per round trip: twenty are enough for 1 GiB, which no window
+// exceeds (RFC 7323), and four more.
+constexpr double kInitialSegments = 10, kLeastRounds = 20;
+// A test reached its own bound where its rate is within this share of it.
+constexpr double kNear = 0.1;
 
 // The value at keys below one another, nullptr where one is missing.
 const Node* at(const Node* node, std::initializer_list<const char*> keys) {
@@ -61,6 +70,8 @@ class Converter {
       throw InputError(
           end_ ? end_->place : file_.place,
           fmt::format("iperf3 reports no rate (end.sum_received.bits_per_second); did the run end? {}", kHowTo));
+    refuse_short_test(rate->place, number_at(rate, {}) / 8);
+    refuse_bounded_test(number_at(rate, {}) / 8);
     const std::string bandwidth = fmt::format("{} bps", rate->scalar);
     measured(path, "bandwidth", rate->place, bandwidth, "goodput of all streams (end.sum_received)");
     add_rtt(path);
@@ -94,6 +105,52 @@ class Converter {
                       kHowTo));
   }
 
+  // A test within slow start states how windows grow, not the path's rate. Half of it must lie behind slow start.
+  void refuse_short_test(const Place& rate_place, double rate) const {
+    const Node* time = nullptr;
+    for (const char* sum : {"sum_sent", "sum_received"}) {
+      const Node* one = at(end_, {sum, "seconds"});
+      if (number_at(one, {}) > 0 && (!time || number_at(one, {}) < number_at(time, {}))) time = one;
+    }
+    if (!time) return;
+    const Seconds took{number_at(time, {})}, all{took.value + number_at(&file_, {"start", "test_start", "omit"})};
+    const Node* least = least_rtt();
+    const Seconds rtt{number_at(least, {}) * 1e-6};
+    const double first = kInitialSegments * std::max(1.0, number_at(&file_, {"start", "tcp_mss_default"}));
+    const double rounds = rtt.value > 0 ? all / rtt : kLeastRounds;
+    const double needed = std::max(kLeastRounds, 2 * std::log2(1 + rate * rtt.value / streams() / first));
+    if (took >= kShortestTest && rounds >= needed) return;
+    constexpr double kUsual = 10;  // seconds, of iperf3 without options
+    const std::string trips =
+        rtt.value > 0 ? fmt::format(", {:.2g} round trips of {},", rounds, to_text(rtt)) : std::string();
+    throw InputError(time->place.source ? time->place : rate_place,
+                     fmt::format("{}{} are too short to leave slow start; {} -t {:.0f}", to_text(took), trips, kHowTo,
+                                 std::max(kUsual, std::ceil(2 * needed * rtt.value))));
+  }
+
+  // A rate that the test's own options hold is theirs, not the path's.
+  void refuse_bounded_test(double rate) const {
+    const Node* test = at(&file_, {"start", "test_start"});
+    for (const auto& [key, option] : {std::pair{"target_bitrate", "-b"}, {"fqrate", "--fq-rate"}}) {
+      const Node* bound = at(test, {key});
+      const double all = number_at(bound, {}) / 8, each = all * streams();
+      const auto near = [&](double most) { return most > 0 && std::abs(rate / most - 1) <= kNear; };
+      if (near(all) || near(each))
+        throw InputError(bound->place,
+                         fmt::format("the test reached its own limit of {} ({}), not the path's; {} without it",
+                                     to_text(BytesPerSecond{all}), option, kHowTo));
+    }
+    const Node* window = at(&file_, {"start", "sock_bufsize"});
+    const double most = number_at(window, {}), rtt = number_at(least_rtt(), {}) * 1e-6;
+    // Linux doubles the value of -w, and keeps some of it for itself.
+    if (most > 0 && rate * rtt / streams() >= most / 2)
+      throw InputError(window->place,
+                       fmt::format("the test filled its own window of {} (-w), not the path; {} without it",
+                                   to_text(Bytes{most}), kHowTo));
+  }
+
+  double streams() const { return static_cast<double>(std::max<std::size_t>(1, senders().size())); }
+
   void measured(Node& map, const std::string& key, const Place& place, const std::string& value,
                 const std::string& what) const {
     Node stated = map_at(place);
@@ -114,13 +171,18 @@ class Converter {
     return out;
   }
 
-  void add_rtt(Node& path) const {
+  // The smallest min_rtt, in us; nullptr where none is stated.
+  const Node* least_rtt() const {
     const Node* least = nullptr;
     for (const Node* sender : senders()) {
       const Node* rtt = sender->find("min_rtt");
       if (number_at(rtt, {}) > 0 && (!least || number_at(rtt, {}) < number_at(least, {}))) least = rtt;
     }
-    if (least)
+    return least;
+  }
+
+  void add_rtt(Node& path) const {
+    if (const Node* least = least_rtt())
       measured(path, "rtt", least->place, fmt::format("{} us", least->scalar),
                "smallest min_rtt of the senders, under the test's own load");
   }

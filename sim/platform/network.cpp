@@ -11,7 +11,13 @@ namespace {
 
 constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
 constexpr Bytes kFirstReceiveWindow{65535};  // a receiver's window before it knows the sender's rate (RFC 7323)
-constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
+constexpr Seconds kLeastRtoMargin{0.2};      // Linux TCP_RTO_MIN, added to the smoothed RTT
+constexpr BytesPerSecond kAnyRate{1e18};
+
+BytesPerSecond shared_rate(const WanLink& link, const WanDirection& direction) {
+  return link.per_connection ? kAnyRate : direction.bandwidth;
+}
+
 bool joined_by_nvlink(const VmType& type, const Gpu& gpu) { return type.nvlink && gpu.nvlink.value > 0; }
 
 }  // namespace
@@ -30,6 +36,7 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
   TcpWindow window;
   window.steady = whole(std::min(receive_window, sender.send_buffer));
   window.initial = whole(std::min({window.steady, segment * sender.initial_window, kFirstReceiveWindow}));
+  window.restart = whole(std::min(window.steady, segment * sender.initial_window));
   window.rtt = rtt;
   window.segment = segment;
   window.loss = loss;
@@ -37,7 +44,7 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
   window.send_buffer = sender.send_buffer;
   // BBR keeps its window through pauses (tcp_slow_start_after_idle_check, include/net/tcp.h).
   if (sender.slow_start_after_idle && sender.congestion_control != CongestionControl::kBbr)
-    window.idle_limit = rtt + kLeastRto;
+    window.timeout_margin = kLeastRtoMargin;
   return window;
 }
 
@@ -68,8 +75,8 @@ Network::Network(const Platform& platform) : platform_(platform), wan_routes_(pl
   first_wan_ = static_cast<int>(links_.size());
   const auto site = [&](int index) { return platform.sites[index].name; };
   for (const auto& link : platform.links) {
-    add_pair({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth},
-             {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
+    add_pair({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), shared_rate(link, link.forward)},
+             {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), shared_rate(link, link.backward)});
   }
   nodes_.resize(platform.vms.size());
   std::vector<int> firsts;
@@ -79,6 +86,11 @@ Network::Network(const Platform& platform) : platform_(platform), wan_routes_(pl
       return platform.vms[first].type.inside == platform.vms[vm].type.inside;
     });
     types_.push_back(same == firsts.end() ? firsts.emplace_back(static_cast<int>(vm)) : *same);
+  }
+  for (const Vm& vm : platform.vms) {
+    const bool known = vm.type.inside.empty() && vm.type.host_memory.value > 0;
+    host_memory_.push_back(known ? static_cast<int>(links_.size()) : -1);
+    if (known) links_.push_back({fmt::format("memory:{}", vm.name), vm.type.host_memory_rate});
   }
 }
 
@@ -117,6 +129,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   Seconds rtt = site_out.rtt;
   Bytes mtu = std::min(site_out.mtu, site_in.mtu);
   double survival = 1.0;
+  BytesPerSecond each = kAnyRate;  // of a connection over links that limit each
   const Seconds to_nic = route.latency;
   route.latency = to_nic + rtt / 2;
   if (vm_out.site != vm_in.site) {
@@ -127,6 +140,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
       route.links.push_back(wan_link(hop));
       mtu = std::min(mtu, link.mtu);
       survival *= 1.0 - direction_of(platform_, hop).loss;
+      if (link.per_connection) each = std::min(each, direction_of(platform_, hop).bandwidth);
     }
     // Acknowledgements take the fastest way back, which may differ.
     rtt = delay_of(platform_, path);
@@ -138,8 +152,11 @@ Route Network::route(int from, int to, int nic, int relay) const {
     route.links.push_back(4 * to + 1);
   }
   route.latency += vm_out.type.device_latency + vm_in.type.device_latency;
-  if (vm_out.type.rdma && vm_in.type.rdma) return route;
-  route.socket_rate = std::min(vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate);
+  if (vm_out.type.rdma && vm_in.type.rdma) {
+    if (each < kAnyRate) route.socket_rate = each;
+    return route;
+  }
+  route.socket_rate = std::min({vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate, each});
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
   BytesPerSecond fastest = route.socket_rate;

@@ -35,8 +35,10 @@ struct TcpWindow {
   Bytes initial;  // slow start begins here: 10 segments (RFC 6928), at most the receiver's first window
   Bytes steady;
   Seconds rtt;
-  Seconds idle_limit;  // the window is halved for each such pause: RTO = RTT + 200 ms; 0 = never
+  // Retransmission time-out less the smoothed RTT, at least; a pause of a time-out halves the window. 0: no pause does.
+  Seconds timeout_margin;
   Bytes segment;
+  Bytes restart;  // a pause leaves at least this window: initial_window segments; the receiver's stays as grown
   double loss = 0;  // share of segments
   CongestionControl congestion_control = CongestionControl::kReno;
   Bytes send_buffer;
@@ -81,6 +83,9 @@ class Network {
   // Between two parts of a VM with a described inside: from part to part of Vm::type.inside. Without a way, the route
   // has no links.
   Route route_inside(int vm, int from, int to) const;
+  // Between a GPU and its host's memory: the part nearest to it, or VmType::host_memory by its PCIe slot. The last link to
+  // memory is the memory's own. Needs has_host_memory().
+  Route host_route(int device, bool to_memory) const;
   // For a GPU of such a VM: its part, and the nearest part of a kind (-1: none).
   int part_of(int device) const;
   int nearest(int device, PartKind kind) const;
@@ -121,6 +126,7 @@ class Network {
     std::vector<int> port;    // per NIC: out, in follows
   };
   std::vector<NodeLinks> nodes_;
+  std::vector<int> host_memory_;  // per VM: its link; -1: part of its inside, or not known
   // Inside VMs of one type, indexed by the first such VM: the way from part to part, and the nearest part of a kind.
   const std::vector<PartHop>& way(int vm, int from, int to) const;
   int nearest_in(int vm, int from, PartKind kind) const;

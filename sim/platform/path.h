@@ -56,7 +56,8 @@ PathProfile read_path(const Node& node, const std::string& path, Reading& readin
 // max_snd_cwnd and retransmits are kept in the curve. Loss is not taken: the test fills the path.
 
 // The file itself where it states a schema. Throws InputError where it is neither a path profile nor iperf3's, and for
-// runs without data of a path from client to server: failed ones, UDP, -R, --bidir.
+// runs without data of a path from client to server: failed ones, UDP, -R, --bidir, those too short to leave slow start,
+// and those that reached a limit of their own (-b, -w).
 Node as_path(Node file);
 
 // Whether as_path can read the file.

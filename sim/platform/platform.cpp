@@ -101,9 +101,26 @@ class PlatformReader {
         {entry.key,
          fields.quantity<Seconds>(FileKey{"rtt", "Round trip between two VMs of the site."}.measured_by(kNetprobe),
                                   kRttRange, kSiteRtt),
-         fields.quantity<Bytes>(FileKey{"mtu", "Largest packet inside the site."}.measured_by(kNetprobe), kMtuRange,
-                                kEthernetMtu),
+         fields.quantity<Bytes>(
+             FileKey{"mtu", "Largest packet of its hosts.", "its links' largest, else 1500 B"}.measured_by(kNetprobe),
+             kMtuRange, kEthernetMtu),
          fields.flag({"transit", "Whether the site forwards traffic between other sites that have no direct link."}, false)});
+    mtu_paths_.push_back(fields.has("mtu") ? "" : fields.path_of("mtu"));
+  }
+
+  // A link's packets are no larger than those of the hosts at its ends; hosts that state no limit have the link's.
+  void fit_mtu(Fields& fields, std::size_t site, Bytes mtu) {
+    Site& end = platform_.sites[site];
+    if (mtu <= end.mtu) return;
+    if (mtu_paths_[site].empty()) {
+      if (fields.has("mtu"))
+        fields.error("mtu", fmt::format("{} has no effect: the hosts of {} have {:.0f} B; state the same MTU there",
+                                        fields.path_of("mtu"), end.name, end.mtu.value));
+      return;
+    }
+    end.mtu = mtu;
+    for (Parameter& unstated : reading_.defaults)
+      if (unstated.path == mtu_paths_[site]) unstated.value = fmt::format("{:.0f} B", mtu.value);
   }
 
   int site(Fields& fields, const std::string& key, const Node* node) {
@@ -126,6 +143,12 @@ class PlatformReader {
     vm.type.nic = fields.quantity<BytesPerSecond>(
         {"nic", "The rate of its network card, in each direction; overrides its type's.", "its type's"}, kNetRange,
         vm.type.nic);
+    const FileKey memory =
+        FileKey{"host_memory", "Memory of its host; overrides its type's.", "its type's"}.matters_to(Use::kHostMemory);
+    if (fields.has(memory.name)) vm.type.host_memory = fields.quantity<Bytes>(memory, kHostMemoryRange);
+    if (fields.has(memory.name) && !vm.type.inside.empty())
+      fields.error(memory.name, fmt::format("{} has no effect: its type states the inside, with its memories",
+                                            fields.path_of(memory.name)));
     const FileKey price =
         FileKey{"price_per_hour", "Price per hour with all its GPUs; overrides its type's.", "its type's"}
             .matters_to(Use::kPrice);
@@ -261,6 +284,11 @@ class PlatformReader {
         fields.quantity<Bytes>(FileKey{"mtu", "Largest packet on the link.", "the path's, else 1500 B"}.measured_by(
                                    measured && measured->mtu ? std::string_view() : kNetprobe),
                                kMtuRange, measured ? measured->mtu.value_or(kEthernetMtu) : kEthernetMtu);
+    if (fields.has("mtu") || (measured && measured->mtu)) {
+      for (const int end : {link.from, link.to}) {
+        if (static_cast<std::size_t>(end) < mtu_paths_.size()) fit_mtu(fields, static_cast<std::size_t>(end), link.mtu);
+      }
+    }
     const auto known_rate = measured ? std::optional(measured->forward.bandwidth) : std::nullopt;
     link.forward = {
         fields.quantity<BytesPerSecond>(FileKey{"bandwidth", "The rate of each direction.", kByPath}.measured_by(probe),
@@ -283,6 +311,11 @@ class PlatformReader {
                                        kLossRange, link.backward.loss);
       back.done();
     }
+    static const std::vector<std::string> kHolders = {"path", "connection"};
+    link.per_connection = fields.choice(
+        FileKey{"bandwidth_of", "path: all traffic of a direction shares the bandwidth; connection: each TCP connection has it, "
+                                "as where a cloud limits each flow."}.measured_by(probe),
+        kHolders, 0) == 1;
     link.transit = fields.flag(
         {"transit", "Whether the link also carries traffic of other pairs of sites that no link joins, "
                                 "together with further transit links."}, false);
@@ -305,6 +338,7 @@ class PlatformReader {
   Place place_;
   Platform platform_;
   std::set<std::string> names_;  // of VMs
+  std::vector<std::string> mtu_paths_;  // of sites that state no MTU
   Profiles profiles_;
 };
 
@@ -334,6 +368,15 @@ std::vector<int> vm_kinds(const Platform& platform) {
     const auto first = gpus.begin() + x.first_device, second = gpus.begin() + y.first_device;
     return x.type == y.type && x.device_count == y.device_count && std::equal(first, first + x.device_count, second);
   });
+}
+
+bool has_host_memory(const VmType& type) {
+  return type.host_memory.value > 0 || !type.inside.of_kind(PartKind::kMemory).empty();
+}
+
+std::string unknown_host_memory(const Vm& vm) {
+  return fmt::format("the host memory of {} is not known: state vms.{}.host_memory, such as 64 GiB", vm.name,
+                     vm.entry.empty() ? vm.name : vm.entry);
 }
 
 const Volume* volume_of(const Platform& platform, int device) {

@@ -16,6 +16,7 @@ inline constexpr Range<Seconds> kRttRange{{1e-7}, {10.0}};
 inline constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to 800 Tbps
 inline constexpr Range<Bytes> kMtuRange{{576}, {65536}};
 inline constexpr Range<double> kLossRange{0.0, 0.5};
+inline constexpr Range<Bytes> kHostMemoryRange{{64 * kMebi}, {65536 * kGibi}};
 
 // The algorithm that sizes the send window, by Linux's names (RFC 5681, RFC 9438, BBR).
 enum class CongestionControl { kReno, kCubic, kBbr };
@@ -60,6 +61,9 @@ struct VmType {
   std::string currency = "USD";
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
   NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
+  // Without a described inside: its host's memory (0: not stated), and the rate of all of it, both directions together.
+  Bytes host_memory;
+  BytesPerSecond host_memory_rate;
   // Host time per launch relative to the software stacks' figures; empty: as its GPUs' profiles state.
   std::optional<double> host;
 
@@ -100,7 +104,8 @@ struct WanLink {
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
-  bool transit = false;  // traffic may continue over other such links
+  bool transit = false;         // traffic may continue over other such links
+  bool per_connection = false;  // each TCP connection has the bandwidth; otherwise all traffic shares it
 
   bool operator==(const WanLink&) const = default;
 };
@@ -145,6 +150,11 @@ std::vector<int> gpu_kinds(const Platform& platform);
 
 // The same for VMs: for each one, the first with the same type and GPUs of the same kinds in the same order.
 std::vector<int> vm_kinds(const Platform& platform);
+
+// Whether a type's host memory is known: stated, or a part of its inside.
+bool has_host_memory(const VmType& type);
+// Why nothing can be kept in a VM's host memory that is not known, and what to state.
+std::string unknown_host_memory(const Vm& vm);
 
 // The volume of a GPU; nullptr where it has none.
 const Volume* volume_of(const Platform& platform, int device);

@@ -21,13 +21,15 @@ struct ConnectionRate {
   }
 };
 
-ConnectionRate carried_by_one(const Network& network, const Route& route) {
+ConnectionRate carried_by_one(const Network& network, const Route& route, const Vm& from, const Vm& to) {
   ConnectionRate out;
   for (const int link : route.links) {
     const Link& l = network.links()[link];
     out.bind(l.bandwidth, l.name);
   }
-  if (route.socket_rate.value > 0) out.bind(route.socket_rate, "copy rate");
+  const BytesPerSecond copied = std::min(from.type.tcp.copy_rate, to.type.tcp.copy_rate);
+  if (route.socket_rate.value > 0)
+    out.bind(route.socket_rate, route.socket_rate < copied ? "rate of each connection" : "copy rate");
   const TcpWindow& window = route.window;
   if (!route.windowed || window.rtt <= Seconds{0}) return out;
   const Bytes mean = mean_window(window);
@@ -61,11 +63,13 @@ std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most) {
     for (int to = from + 1; to < count && !here.empty() && out.size() < most; ++to) {
       const auto there = kinds_at(platform, kinds, to);
       if (there.empty()) continue;
-      SiteRoute route{name(from), name(to), {}, {}, {}, {}, {}, "", ""};
+      SiteRoute route{name(from), name(to), {}, {}, {}, {}, {}, {}, "", ""};
       const auto& hops = routes.between(from, to);
       for (const WanHop& hop : hops) {
         const WanLink& link = platform.links[hop.link];
         route.links.push_back(link.name);
+        const BytesPerSecond rate = direction_of(platform, hop).bandwidth;
+        if (!link.per_connection && (route.shared.value <= 0 || rate < route.shared)) route.shared = rate;
         if (&hop != &hops.back()) route.over.push_back(name(hop.forward ? link.to : link.from));
       }
       route.rtt = delay_of(platform, hops) + delay_of(platform, routes.between(to, from));
@@ -75,8 +79,9 @@ std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most) {
         for (const Vm* b : there) {
           const Route path = network.route(a->first_device, b->first_device);
           sockets = sockets || path.socket_rate.value > 0;
-          const ConnectionRate one = carried_by_one(network, path);
-          const ConnectionRate other = carried_by_one(network, network.route(b->first_device, a->first_device));
+          const ConnectionRate one = carried_by_one(network, path, *a, *b);
+          const ConnectionRate other =
+              carried_by_one(network, network.route(b->first_device, a->first_device), *b, *a);
           forth.bind(one.rate, one.bound);
           back.bind(other.rate, other.bound);
         }
@@ -95,6 +100,7 @@ std::string to_text(const SiteRoute& r) {
   const std::string over = r.over.empty() ? "" : fmt::format(" over {}", fmt::join(r.over, " and "));
   std::string out =
       fmt::format("{} to {} by {}{}: RTT {}", r.from, r.to, fmt::join(r.links, " and "), over, to_text(r.rtt));
+  out += r.shared.value > 0 ? fmt::format("; {} for all traffic", to_text(r.shared)) : "; a rate for each connection";
   if (r.there.value <= 0) return out;
   out += fmt::format("; one TCP connection carries {} ({})", to_text(r.there), r.bound_there);
   if (to_text(r.back) != to_text(r.there)) out += fmt::format(", back {} ({})", to_text(r.back), r.bound_back);

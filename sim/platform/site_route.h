@@ -19,13 +19,14 @@ struct SiteRoute {
   Seconds rtt;
   // Rate of one TCP connection in each direction, between the sites' VMs with the lowest rate; 0: RDMA, no connection.
   BytesPerSecond there, back;
+  BytesPerSecond shared;  // all traffic there together, by the links; 0: each connection has its own
   std::string bound_there, bound_back;  // the limiting factor: "window", "loss", "copy rate", or a link's name
 };
 
 // One entry per pair of sites with VMs, in the platform's order, `most` entries at most.
 std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most);
 
-// "gat to amst by wan: RTT 103 ms; one TCP connection carries 20 MB/s (window)".
+// "gat to amst by wan: RTT 103 ms; 1 GB/s for all; one TCP connection carries 20 MB/s (window)".
 std::string to_text(const SiteRoute& route);
 
 }  // namespace slmsim

@@ -13,6 +13,27 @@ constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
 // Titan RTX) and 11 of 31.5 on 4.0, shared by four (RTX 3090).
 constexpr double kPeerShare = 0.78, kStagedShare = 0.36;
 
+// Two channels of DDR4-3200, the least that machines with such GPUs have.
+constexpr BytesPerSecond kHostMemoryRate{51.2e9};
+
+void read_host_memory(VmType& type, Fields& fields) {
+  const FileKey memory = FileKey{"host_memory", "Memory of its host, for what techniques keep there.",
+                                 "not known: techniques that need it cannot run"}
+                             .matters_to(Use::kHostMemory);
+  if (!fields.describing() && !type.inside.empty()) {
+    for (const char* key : {"host_memory", "host_memory_rate"}) {
+      if (fields.has(key))
+        fields.error(key, fmt::format("{} has no effect beside inside; state it there", fields.path_of(key)));
+    }
+    return;
+  }
+  if (fields.has(memory.name)) type.host_memory = fields.quantity<Bytes>(memory, kHostMemoryRange);
+  type.host_memory_rate = fields.quantity<BytesPerSecond>(
+      FileKey{"host_memory_rate", "Rate of that memory, all channels and both directions together."}.measured_by(
+          kFit, Use::kHostMemory),
+      {{1e8}, {1e13}}, kHostMemoryRate);
+}
+
 }  // namespace
 
 TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
@@ -70,6 +91,7 @@ bool holds(const VmType& type, const std::string& key, const std::string& value)
   Reading reading;
   Fields fields(own, "", reading);
   return fields.quantity<BytesPerSecond>({"nic", ""}, kNetRange, type.nic) == type.nic &&
+         fields.quantity<Bytes>({"host_memory", ""}, kHostMemoryRange, type.host_memory) == type.host_memory &&
          read_tcp(fields, &type.tcp) == type.tcp;
 }
 
@@ -124,6 +146,7 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
                                          "every GPU has a PCIe slot, and the VM one network card"}))
     type.inside = read_inside(*inside, fields.path_of("inside"), reading);
+  read_host_memory(type, fields);
   if (const Node* tcp = fields.child({"tcp", "TCP settings of its kernel.", "required unless rdma"}, !type.rdma))
     type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
   fields.done();

@@ -145,7 +145,7 @@ std::string cost_text(const Prediction& p, Objective objective) {
   return "";
 }
 
-// Cost for the order of candidates: at the edge of memory the least slowdown that was measured applies.
+// Cost for the order of candidates, with a margin at the edge of memory, where runs may be slower.
 double ranked_cost(const Prediction& p, Objective objective) {
   return cost_of(p, objective) * (p.fit == Fit::kAtEdge ? kEdgeSlowdown : 1.0);
 }

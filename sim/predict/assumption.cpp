@@ -138,6 +138,10 @@ bool uses(const Plan& plan, Use use) {
   const bool stage3 = replicas && replicas->stage == 3;
   const bool on_host = replicas ? replicas->optimizer != StatePlace::kGpu : fsdp && fsdp->offload;
   if (use == Use::kHostAdam) return on_host;
+  if (use == Use::kHostMemory) {
+    const auto* rounds = std::get_if<RoundPlan>(&plan.by);
+    return on_host || (rounds && rounds->outer_on_host);
+  }
   if (use == Use::kHostAdamBelowStage3) return on_host && !stage3;
   if (use == Use::kHostAdamStage3) return on_host && stage3;
   if (use == Use::kStage3) return stage3;

@@ -29,6 +29,7 @@ struct Uncertainty {
   std::vector<PickUncertainty> picks;       // for each selection, in order
   std::vector<std::string> unknowns;        // sources of uncertainty: "training.batch: 4 or 8 or 16"
   std::string fitted_to;                    // the file of runs; empty: priors only
+  std::vector<std::string> remarks = {};    // on the fit: that it was stopped, or which runs contradict it
 };
 
 }  // namespace slmsim

@@ -9,6 +9,7 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/in_order.h"
+#include "sim/engine/loss_rate.h"
 
 namespace slmsim {
 namespace {
@@ -29,7 +30,8 @@ bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0,
 
 bool same(const TcpState& a, const TcpState& b) {
   const auto numbers = [](const TcpState& s) {
-    return std::array{s.window, s.threshold, s.since_loss, s.before_loss, s.reno, s.age, s.used, s.left_of_round};
+    return std::array{s.window, s.threshold, s.since_loss,    s.before_loss, s.reno,
+                      s.age,    s.used,      s.left_of_round, s.wait,        s.variation};
   };
   const auto x = numbers(a), y = numbers(b);
   return a.limited == b.limited && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
@@ -50,22 +52,41 @@ bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-// Connections that lose a segment within the largest number of simulated iterations.
-std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
+// Expected losses of each connection in an iteration.
+std::vector<double> losses_of_connections(const TaskGraph& graph) {
   const auto& connections = graph.connections();
   std::vector<double> bytes(connections.size());
   for (const Task& task : graph.tasks()) {
     if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount;
   }
-  std::vector<std::size_t> out;
+  std::vector<double> out(connections.size());
   for (std::size_t i = 0; i < connections.size(); ++i) {
     const TcpWindow& window = connections[i].route.window;
     if (!connections[i].route.windowed || window.loss <= 0 || window.congestion_control == CongestionControl::kBbr)
       continue;
-    const double segments = bytes[i] / connections[i].sockets / window.segment.value;
-    if (segments * window.loss * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+    out[i] = bytes[i] / connections[i].sockets / window.segment.value * window.loss;
   }
   return out;
+}
+
+// Connections that lose a segment within the largest number of simulated iterations.
+std::vector<std::size_t> losing_connections(const std::vector<double>& losses) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (losses[i] * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+  }
+  return out;
+}
+
+// Whether an iteration is so long that its cold start hardly counts: slow start takes some ten round trips, and first losses
+// shrink windows to their mean.
+bool outlasts_its_start(Seconds iteration, const TaskGraph& graph, const std::vector<double>& losses,
+                        const std::vector<std::size_t>& losing) {
+  constexpr double kRoundTrips = 1000, kLosses = 30;
+  double longest = 0;
+  for (const auto& connection : graph.connections()) longest = std::max(longest, connection.route.window.rtt.value);
+  return iteration.value > kRoundTrips * longest &&
+         std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return losses[i] >= kLosses; });
 }
 
 bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) {
@@ -129,6 +150,20 @@ double spread_from(const IterationTimes& result, std::size_t first) {
   for (std::size_t i = first; i < result.times.size(); ++i)
     most = std::max(most, std::abs(result.times[i].value - mean) / mean);
   return most;
+}
+
+// Relative standard deviation of a time that follows from the connection with the most random losses: that of a
+// sum of exponential distances.
+double chance_of_losses(const TaskGraph& graph) {
+  std::vector<double> losses(graph.connections().size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind != TaskKind::kTransfer) continue;
+    const Connection& connection = graph.connections()[task.place];
+    if (connection.route.windowed)
+      losses[task.place] += losses_of(connection.route.window, task.amount / connection.sockets) * task.times;
+  }
+  const double most = losses.empty() ? 0 : *std::max_element(losses.begin(), losses.end());
+  return most > 0 ? 1 / std::sqrt(most) : 0;
 }
 
 // Index of the first iteration after which times stop rising (or falling) monotonically, as they do while windows settle.
@@ -217,7 +252,8 @@ Seconds IterationTimes::total(double count) const {
 IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
-  const std::vector<std::size_t> losing = losing_connections(graph);
+  const std::vector<double> losses = losses_of_connections(graph);
+  const std::vector<std::size_t> losing = losing_connections(losses);
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
   IterationLoop iterating(graph, options, known);
   std::optional<State> after;  // set where the next iteration is known
@@ -242,10 +278,15 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       if (fall) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
+    done = done || (options.coarse && outlasts_its_start(result.first(), graph, losses, losing));
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
   // A state that came back says little where iterations went up and down before: another one might have come back as well.
   if (result.repeats && meets) result.spread = std::max(kMeeting, spread_from(result, first_turn(result.times)));
+  if (const double chance = lossy ? chance_of_losses(graph) : 0; chance > 0) {
+    result.repeats = false;  // iterations were equal only in their mean
+    result.spread = std::max({result.spread, kSettled, chance});
+  }
   result.before_last = std::move(states[result.times.size() - 1]);
   result.last = iterating.timeline(result.before_last);
   result.last.connections = states.back();

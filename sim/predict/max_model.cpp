@@ -50,8 +50,10 @@ class Search {
     out.parameters = last.parameters;
     out.memory = last.memory;
     out.stores = last.stores;
-    out.limit = layers_at(too_many) > kMostLayers ? "nothing up to the most layers tried"
-                                                  : try_layers(layers_at(too_many)).problem;
+    // The limiting memory is that of more layers, not that of the listed model.
+    out.limit = layers_at(too_many) > kMostLayers
+                    ? "nothing up to the most layers tried"
+                    : fmt::format("at {} layers {}", layers_at(too_many), try_layers(layers_at(too_many)).problem);
     return out;
   }
   std::int64_t fits() const { return fits_; }

@@ -76,7 +76,7 @@ IterationTimes times_of_warm_up(const LowerRequest& request, const PredictOption
   Plan plan = request.plan;
   plan.workload.warming = true;
   return simulate_iterations(lower({plan, request.operators, request.scenario, request.network}, options).graph,
-                             {.always_engine = options.simgrid});
+                             {.always_engine = options.simgrid, .coarse = options.coarse});
 }
 
 // Converts per-round figures to per-step.
@@ -114,8 +114,9 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
   const Lowered& lowered = known ? known->of(to_lower) : own.emplace(lower(to_lower, options));
   const TaskGraph& graph = lowered.graph;
   Iteration all;
-  all.times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid},
-                                  known ? known->same_times() : nullptr);
+  all.times = simulate_iterations(
+      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse},
+      known ? known->same_times() : nullptr);
   all.parts = break_down(graph, all.times.last, out.plan->stages.size() > 1);
   all.basis = lowered.basis;
   if (options.links) out.links = link_use(graph, all.times.last);
@@ -200,8 +201,7 @@ Prediction predict_with(const PlanRequest& request, const Network& network, cons
   out.fit = misfit ? Fit::kDoesNotFit : edge ? Fit::kAtEdge : Fit::kFits;
   if (out.fit == Fit::kAtEdge)
     out.remarks.push_back(
-        fmt::format("at the edge of GPU memory: more than {:.0f} % taken; such runs took {:g} to 4 times as long",
-                    100 * kEdgeShare, kEdgeSlowdown));
+        fmt::format("at the edge of GPU memory: more than {:.0f} % taken; it may run slower", 100 * kEdgeShare));
   if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
     if (options.advice) out.reason = out_of_memory_advice(request, *out.plan);
@@ -223,6 +223,19 @@ Prediction predict_with(const PlanRequest& request, const Network& network, cons
 }
 
 }  // namespace
+
+void scale_times(Prediction& p, double factor) {
+  for (Seconds* time :
+       {&p.first_iteration, &p.iteration, &p.trial, &p.breakdown.compute, &p.breakdown.exposed_communication,
+        &p.breakdown.pipeline_bubble, &p.breakdown.optimizer, &p.breakdown.overhead})
+    *time = *time * factor;
+  if (p.round) p.round->time = p.round->time * factor, p.round->rest_time = p.round->rest_time * factor;
+  if (p.warm_up) p.warm_up->iteration = p.warm_up->iteration * factor;
+  p.rate_per_gpu = p.rate_per_gpu * (1 / factor);
+  p.trial_rate_per_gpu = p.trial_rate_per_gpu * (1 / factor);
+  p.tokens_per_second /= factor;
+  p.mfu /= factor;
+}
 
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
   return predict_with(request, network, options, nullptr);

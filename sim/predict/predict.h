@@ -107,9 +107,13 @@ struct PredictOptions {
   bool ignore_memory = false;      // treat out-of-memory plans as if they fitted
   bool time_misfits =
       false;  // simulate out-of-memory plans too, unless they need many times the memory; they stay kOutOfMemory
+  bool coarse = false;              // a first iteration that is long stands for all
   std::size_t threads = 1;          // for predict(): runs in parallel; same results
   std::function<bool()> stop = {};  // for predict(): called before each prediction; throws Stopped if it returns true
 };
+
+// Multiplies the times of iterations, and all that follows from them, by a factor; the job and its bill stay.
+void scale_times(Prediction& prediction, double factor);
 
 // One technique on one group.
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});

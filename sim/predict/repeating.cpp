@@ -76,8 +76,8 @@ Passes passes_of(const IterationSample& one) {
 // Whether the second sample, once it runs full, repeats the first one a round later and `later` seconds later. Up to their ends
 // both are the same, so within each of them rounds follow one another at that distance; everything that the next round waits
 // for is inside them, so it follows at that distance too. A host waits for nobody and may get ahead of its GPU further and
-// further.
-bool is_later_by(const IterationSample& few, const IterationSample& more, Seconds later) {
+// further: `host_leads`.
+bool is_later_by(const IterationSample& few, const IterationSample& more, Seconds later, bool& host_leads) {
   const Passes passes = passes_of(few);
   const double since = passes.full + kFirstOnes * later.value;
   // Where all forward passes come before the first backward pass (GPipe), later tasks say nothing about them.
@@ -91,8 +91,10 @@ bool is_later_by(const IterationSample& few, const IterationSample& more, Second
     const bool is_host = line >= few.devices() && line < 2 * few.devices();
     const auto later_by = [&](double then, double now) {
       const double beyond = now - then - later.value;
+      host_leads = host_leads || (is_host && beyond < -rounding);
       return beyond <= rounding && (is_host || beyond >= -rounding);
     };
+    host_leads = host_leads || (is_host && !a[line].empty() && x.start[a[line].back()] < since);
     for (std::size_t i = 0; i < a[line].size(); ++i) {
       const TaskId then = a[line][i], now = b[line][i + round];
       if (x.start[then] < since) continue;
@@ -121,7 +123,8 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
       return std::nullopt;
   }
   const Seconds later = more.iteration.times.last.end - few.iteration.times.last.end;
-  if (!is_later_by(few, more, later)) return std::nullopt;
+  bool host_leads = false;
+  if (!is_later_by(few, more, later, host_leads)) return std::nullopt;
   // The parts are those of the device that computes longest with all micro-batches.
   const std::vector<double> before_last = computing_times(few.graph());
   std::vector<double> computing = computing_times(more.graph());
@@ -135,6 +138,13 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
     const double before = times_of(samples.front().iteration)[i]->value;
     if (std::abs((c[i]->value - b[i]->value) - (b[i]->value - before)) > rounding) return std::nullopt;
   }
+  // In earlier iterations windows have grown to those of the steady one once a round takes as long as there.
+  const auto &first = few.iteration.times.times, &second = more.iteration.times.times;
+  for (std::size_t i = 0; i < second.size(); ++i) {
+    if (std::abs((second[i] - first[i] - later).value) > rounding) return std::nullopt;
+  }
+  // What a GPU waits for changes as a host gets ahead of it.
+  if (host_leads && (more.iteration.parts.overhead - few.iteration.parts.overhead).value > rounding) return std::nullopt;
   for (std::size_t i = 0; i < c.size(); ++i) {
     const Seconds counted = *c[i] + (*c[i] - *b[i]) * rounds;
     // As a host gets ahead of its GPU, the GPU's waiting shrinks to nothing; that does not continue.

@@ -8,8 +8,8 @@
 // stage take the place of micro-batches.
 //
 // TCP's windows can break this: the window that a connection finds after a pause depends on the length of the pause. So each
-// micro-batch must use every connection with a window, no connection may lose segments, and iterations before the steady one,
-// whose windows still grow, must grow by the same amount with m + 2.
+// micro-batch must use every connection with a window, no connection may lose segments, and in iterations before the steady one,
+// whose windows still grow, a further micro-batch must take as long as in the steady one, also with m + 2.
 #pragma once
 
 #include <optional>

@@ -11,11 +11,15 @@ RunResult run_scenario(Scenario scenario, const PredictOptions& options) {
   result.scenario = std::move(scenario);
   result.predictions = predict(result.scenario, options);
   result.jobs = outcomes_of(result.scenario, result.predictions);
+  select_again(result);
+  return result;
+}
+
+void select_again(RunResult& result) {
   const Algorithm asked = result.scenario.selection.algorithm;
   const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
   result.selections = select_techniques(result.scenario, result.predictions, asked);
   result.others = select_techniques(result.scenario, result.predictions, other);
-  return result;
 }
 
 std::vector<Assumption> all_assumptions(const RunResult& result) {

@@ -30,6 +30,9 @@ std::vector<Assumption> all_assumptions(const RunResult& result);
 // other one.
 RunResult run_scenario(Scenario scenario, const PredictOptions& options);
 
+// The picks of both forms, from the predictions as they are.
+void select_again(RunResult& result);
+
 // Whether link use is measured. It needs a simulation of every GPU, and a list of the links of more than kMostListedGpus is of
 // little use, so there it must be requested (`asked`); a bill of egress always needs the links' bytes.
 inline constexpr std::size_t kMostListedGpus = 64;

@@ -110,10 +110,12 @@ class AssumptionCollector {
     const bool network = parameter.measure == kNetprobe, drive = scope == Scope::kDrives;
     const bool price = parameter.use == Use::kPrice;
     if (price && !(first->type.price_per_hour.value_or(0) > 0)) return;
-    if (!network && !drive && !price && peers_measured(*first)) return;
+    const bool host = parameter.use == Use::kHostMemory;
+    if (host && !has_host_memory(first->type)) return;
+    if (!network && !drive && !price && !host && peers_measured(*first)) return;
     const bool of_type = scope == Scope::kVmType || scope == Scope::kInside;
     for (auto vm = first; vm != end; ++vm) {
-      UnmeasuredValues& one = entry(of_type ? vm->type.name : vm->name, parameter, price ? "" : kCalibrate);
+      UnmeasuredValues& one = entry(of_type ? vm->type.name : vm->name, parameter, price || host ? "" : kCalibrate);
       if (network) one.assumption.reach = Reach::kSeveralVms;
       if (drive) one.assumption.use = Use::kDrives;
       add_once(one.assumption.vms, vm->name);

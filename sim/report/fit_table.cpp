@@ -61,9 +61,8 @@ std::string to_table(const FitReport& report) {
                      "80 % interval");
   for (const auto& r : report.residuals) {
     const bool fits = r.pilot.measure == Measure::kFits;
-    const bool met = fits ? r.pilot.value == r.predicted : r.low <= r.pilot.value && r.pilot.value <= r.high;
-    const std::string interval =
-        fmt::format("{}{}", fits ? "" : with(r.pilot, r.low) + " to " + with(r.pilot, r.high), met ? "" : "  not met");
+    const std::string interval = fmt::format("{}{}", fits ? "" : with(r.pilot, r.low) + " to " + with(r.pilot, r.high),
+                                             r.is_met() ? "" : "  not met");
     out += fmt::format("  {:<{}} {:<18} {:>10} {:>10}  {}\n", r.pilot.cell.text(), run_width,
                        name_in(measure_names(), r.pilot.measure), r.pilot.value_text(), with(r.pilot, r.predicted),
                        interval);

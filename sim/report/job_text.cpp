@@ -70,27 +70,29 @@ std::string job_table(const RunResult& result, const std::string& model) {
       "\n  whole jobs, {} drawn (seed {}); time: "
       "useful/checkpoints/lost/restarts/waiting/evaluation/start-up/loading\n",
       rules.samples, rules.seed);
-  out += fmt::format("  {:<{}} {:<16} {:>9} {:>22} {:>8} {:>8} {:>9} {:>8} {:>8}  {}\n", "technique", wide, "group",
-                     "median", "80 % interval", "by lease", "goodput", "cost", "kWh", "kg CO2", "time, %");
+  out += fmt::format("  {:<{}} {:<13} {:>9} {:>22} {:>8} {:>7} {:>8} {:>5} {:>6}\n", "technique", wide, "group",
+                     "median", "80 % interval", "by lease", "goodput", "cost", "kWh", "kg CO2");
   std::string notes;
   for (std::size_t i = 0; i < result.predictions.size(); ++i) {
     const Prediction& p = result.predictions[i];
     if (p.model != model || p.status != Status::kOk || !result.jobs[i]) continue;
     const JobOutcome& job = *result.jobs[i];
     constexpr double kPerKwh = 1 / kJoulesPerKwh;
-    out += fmt::format("  {:<{}} {:<16} {:>9} {:>22} {:>8} {:>8} {:>9} {:>8} {:>8}  {}\n", p.technique->name, wide,
+    out += fmt::format("  {:<{}} {:<13} {:>9} {:>22} {:>8} {:>7} {:>8} {:>5} {:>6}\n", p.technique->name, wide,
                        group_text(p.group), job_duration(job.length.median),
                        fmt::format("{} to {}", job_duration(job.length.low), job_duration(job.length.high)),
                        job.before_lease ? in_percent(*job.before_lease) + " %" : "-", in_percent(job.goodput) + " %",
                        job.cost ? amount(job.cost->median) + " " + job.currency : "-",
                        job.energy ? amount(job.energy->median * kPerKwh) : "-",
-                       job.carbon ? amount(job.carbon->median) : "-", parts_text(job.mean));
-    notes += fmt::format(
-        "  {} on {}: {}; {:.2g} failures a day{}{}\n", p.technique->name, group_text(p.group), checkpoint_text(job),
-        job.stops_per_day, iterations_text(job),
-        job.ended < 1 ? fmt::format("; {} % of the jobs were abandoned after {:g} times their length without failures",
+                       job.carbon ? amount(job.carbon->median) : "-");
+    notes += wrapped(
+        "  ", fmt::format(
+                  "{} on {}: {}; {:.2g} failures a day{}; time, %: {}{}", p.technique->name, group_text(p.group),
+                  checkpoint_text(job), job.stops_per_day, iterations_text(job), parts_text(job.mean),
+                  job.ended < 1
+                      ? fmt::format("; {} % of the jobs were abandoned after {:g} times their length without failures",
                                     in_percent(1 - job.ended), kLongestJob)
-                      : "");
+                      : ""));
   }
   return out + notes;
 }

@@ -237,6 +237,32 @@ void add_uncertainty(const RunResult& result, Json& out) {
                      {"regret", rounded(pick.regret)},
                      {"objective", objective}});
   out["uncertainty"] = {{"points", u.points}, {"fitted_to", u.fitted_to}, {"unknowns", u.unknowns}, {"picks", picks}};
+  if (!u.remarks.empty()) out["uncertainty"]["remarks"] = u.remarks;
+}
+
+// The facts that `slmsim run` prints first, without draws and suggestions.
+Json verdict_json(const RunResult& result) {
+  Json out = Json::array();
+  const auto place = [&](std::size_t row) {
+    const Prediction& p = result.predictions[row];
+    return Json{{"technique", p.technique->name}, {"group", in_ranges(p.group)}, {"minutes", rounded(p.job.value / 60)}};
+  };
+  for (const auto& v : verdicts_of(result)) {
+    Json as_good = Json::array();
+    for (const std::size_t row : v.as_good) as_good.push_back(place(row));
+    Json one = {{"model", v.model}, {"best", v.best ? place(*v.best) : Json(nullptr)}, {"as_good", as_good}};
+    if (v.job) one["minutes_interval"] = interval_json(*v.job, 60, v.level);
+    if (v.right) one["probability"] = rounded(*v.right);
+    if (v.fits) one["probability_fits"] = rounded(*v.fits);
+    if (v.nearest)
+      one["nearest"] = {{"name", v.nearest->name},
+                        {"page", v.nearest->page},
+                        {"error", v.nearest->error},
+                        {"distance", rounded(v.nearest->distance)},
+                        {"outside", v.nearest->outside}};
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 Json run_json(const RunResult& result) {
@@ -274,6 +300,7 @@ Json run_json(const RunResult& result) {
   if (!routes.empty()) out["ways"] = std::move(routes);
   if (result.uncertainty) add_uncertainty(result, out);
   out["assumed"] = assumed_json(all_assumptions(result));
+  out["verdict"] = verdict_json(result);
   return out;
 }
 

@@ -36,6 +36,7 @@ std::string verdict(const NextReport& report, const NextPick& pick) {
 std::string to_table(const NextReport& report) {
   std::string out = fmt::format("{}, {}\n", report.scenario.name,
                                 report.fitted_to.empty() ? "nothing measured yet" : "fitted to " + report.fitted_to);
+  for (const auto& remark : report.remarks) out += fmt::format("remark: {}\n", remark);
   for (const auto& pick : report.picks) {
     out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on average {} behind the best\n",
                        pick.model, report.candidates[pick.pick].text(), 100 * pick.right,
@@ -81,6 +82,7 @@ std::string to_json(const NextReport& report) {
                {"scenario", report.scenario.name},
                {"fitted_to", report.fitted_to},
                {"objective", objective},
+               {"remarks", report.remarks},
                {"picks", picks}})
              .dump(2) +
          "\n";

@@ -8,6 +8,27 @@
 
 namespace slmsim {
 
+std::string wrapped(const std::string& first, const std::string& text) {
+  std::string out, line = first;
+  bool empty = true;  // the line has no word yet
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (text.compare(end, 2, " %") == 0) end = std::min(text.find(' ', end + 1), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!empty && line.size() + 1 + word.size() > kTextWidth) {
+      out += line + "\n";
+      line.assign(first.size(), ' ');
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+    empty = false;
+    begin = end + 1;
+  }
+  out += line + "\n";
+  std::replace(out.begin(), out.end(), kNoBreak, ' ');
+  return out;
+}
+
 std::string duration(Seconds time) {
   const double minutes = time.value / 60;
   if (minutes < 1) return fmt::format("{:.1f} s", time.value);
@@ -24,7 +45,7 @@ const DeviceMemory* tightest(const Prediction& p) {
 
 std::string picked(const Selection& s) {
   return s.technique ? fmt::format("{} on {}", s.technique->name, group_text(s.group))
-                     : "nothing: a larger cluster is needed, or the change that an out-of-memory line suggests";
+                     : "nothing runs; slmsim plan searches for a way";
 }
 
 std::string place_of(const Prediction& prediction) {
@@ -54,7 +75,8 @@ std::string extent_text(const Training& training) {
     case Extent::kEpochs:
       break;
   }
-  return fmt::format("{} epochs of {:.0f} sequences", training.epochs, training.blocks_per_epoch);
+  return fmt::format("{} epoch{} of {:.0f} sequences", training.epochs, training.epochs == 1 ? "" : "s",
+                     training.blocks_per_epoch);
 }
 
 std::string basis_text(const TimeBasis& basis) {

@@ -21,6 +21,15 @@ std::size_t column_width(const Items& items, std::size_t least, Text text) {
   return least;
 }
 
+inline constexpr std::size_t kTextWidth = 100;  // of a text for people
+
+// A space that no line breaks at, in a text for wrapped().
+inline constexpr char kNoBreak = '\x1f';
+
+// The text in lines of at most kTextWidth where it has spaces to break at, not before a "%"; `first` stands before the first
+// line, and spaces of its length before the others.
+std::string wrapped(const std::string& first, const std::string& text);
+
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
 std::string duration(Seconds time);
 

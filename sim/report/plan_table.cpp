@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -132,17 +133,45 @@ std::vector<Assumption> assumptions_of_list(const PlanReport& report) {
   return assumptions_of(report.scenario, predictions);
 }
 
+std::size_t refused_count(const SearchResult& s) {
+  return std::accumulate(s.refused.begin(), s.refused.end(), std::size_t{0},
+                         [](std::size_t sum, const RefusedChoices& those) { return sum + those.count; });
+}
+
+// Why no plan is listed.
+std::string none_text(const SearchResult& s) {
+  if (s.refused.empty()) return "nothing fits";
+  return s.unfit == 0 ? "nothing runs" : "nothing runs: what could run does not fit";
+}
+
+// Kinds of reasons for which choices cannot run.
+std::string refused_text(const SearchResult& s) {
+  constexpr std::size_t kMostKinds = 4;
+  std::string out;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < std::min(kMostKinds, s.refused.size()); ++i) {
+    shown += s.refused[i].count;
+    out += fmt::format("  {} cannot run: {}\n", s.refused[i].count, s.refused[i].reason);
+  }
+  const std::size_t others = refused_count(s) - shown;
+  if (others > 0) out += fmt::format("  {} cannot run for {} other reasons\n", others, s.refused.size() - kMostKinds);
+  return out;
+}
+
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
   const SearchResult& s = m.search;
-  out += fmt::format("\n{}: {} choices; {} planned, {} of them do not fit, {} simulated; {}\n", m.model, s.choices,
-                     s.assessed, s.unfit, s.simulated,
+  const std::size_t refused = refused_count(s);
+  out += fmt::format("\n{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}\n", m.model, s.choices,
+                     s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "", s.unfit, s.simulated,
                      s.proven                      ? "none of the others can be better"
                      : s.stopped                   ? "stopped before the end"
                      : std::isfinite(s.least_left) ? "the others were not evaluated"
                                                    : "no better one among them");
+  out += refused_text(s);
   if (s.thinned) out += "  too many groups of GPUs; not all were searched\n";
   if (s.best.empty()) {
-    out += s.stopped ? "  nothing found in time; a longer --time-limit may help\n" : "  nothing fits\n";
+    out += s.stopped ? "  nothing found in time; a longer --time-limit may help\n"
+                     : fmt::format("  {}\n", none_text(s));
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
@@ -201,11 +230,14 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
   for (const auto& limit : m.limits)
     limits.push_back({{"name", limit.name}, {"given_back_s", rounded(limit.given_back.value)}, {"what", limit.what}});
   const SearchResult& s = m.search;
+  Json refused = Json::array();
+  for (const auto& those : s.refused) refused.push_back({{"count", those.count}, {"reason", those.reason}});
   Json out = {{"model", m.model},
               {"objective", name_in(plan_objective_names(), report.objective)},
               {"choices", s.choices},
               {"planned", s.assessed},
               {"unfit", s.unfit},
+              {"refused", refused},
               {"simulated", s.simulated},
               {"proven", s.proven},
               {"stopped", s.stopped},
@@ -268,7 +300,7 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
 
 std::string best_plan(const PlannedModel& planned) {
   if (planned.predictions.empty())
-    return planned.search.stopped ? "no plan found within the time limit" : "nothing fits";
+    return planned.search.stopped ? "no plan found within the time limit" : none_text(planned.search);
   const Prediction& p = planned.predictions.front();
   return fmt::format("{} on {}, {}: {}", p.technique->name, group_text(p.group), planned.descriptions.front(),
                      duration(p.job));

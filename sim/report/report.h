@@ -5,14 +5,26 @@
 #include <vector>
 
 #include "sim/predict/result.h"
+#include "sim/search/verdict.h"
 
 namespace slmsim {
 
 enum class Format { kTable, kJson, kCsv };
 const std::vector<std::string>& format_names();
 
-// For people: per model a table of techniques and groups, the pick and why.
-std::string to_table(const RunResult& result);
+struct TableOptions {
+  std::vector<Verdict> verdicts =
+      {};                     // one per model; empty: verdicts_of(result), which has no draws and no suggestions
+  bool steps = false;         // Algorithm 1's steps
+  bool all = false;           // every row, rate, reason and remark
+  bool assumed = false;       // every assumption, one per line
+  bool colour = false;        // escape sequences of a terminal
+  std::string scenario = {};  // as the user names it, for the commands to run next; empty: these are not printed
+};
+
+// For people, at most 100 columns: the best choice and how sure it is, what would be faster, then per model the fastest
+// techniques and groups. Rows with equal figures are one.
+std::string to_table(const RunResult& result, const TableOptions& options = {});
 // One JSON object of schema "slmsim/run/1".
 std::string to_json(const RunResult& result);
 // A header and one line per prediction, see sim/predict/row.h.

@@ -11,18 +11,18 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/answer_text.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
 
 namespace slmsim {
 namespace {
 
-std::string verdict(const Prediction& p, const Selection* pick, const Seconds* best) {
-  if (p.status == Status::kOutOfMemory) return "out of memory";
-  if (p.status == Status::kUnsupported) return "cannot run";
-  if (pick && pick->technique == p.technique && pick->group == p.group) return "<- pick";
-  return best && p.job > *best ? fmt::format("{:.3g} x", p.job / *best) : "fastest";
-}
+// Rows of a table that lists not all: of one model, and of each of several.
+constexpr std::size_t kRows = 8, kRowsOfSeveral = 4;
+constexpr std::size_t kRoutes = 3;
+// Widest names that share a line with their figures.
+constexpr std::size_t kWidestTechnique = 15, kWidestGroup = 18;
 
 // Three digits: "109 k".
 std::string count_text(double value) {
@@ -35,197 +35,236 @@ std::string share(Seconds part, Seconds whole) {
   return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
 }
 
-// A column has one unit, so that its numbers can be compared by eye: the largest in which the shortest time is at least
-// `least_value`.
-struct TimeUnit {
-  const char* name;
-  double seconds;
-  std::string text(Seconds time) const {
-    const double value = time.value / seconds;
-    return fmt::format("{:.{}f}", value, value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
+std::string factor_text(double factor) {
+  return fmt::format("{:.{}f} x", factor, factor < 10 ? 2 : factor < 100 ? 1 : 0);
+}
+
+// Predictions with equal figures.
+struct Row {
+  std::vector<const Prediction*> predictions;
+
+  const Prediction& first() const { return *predictions.front(); }
+  bool has(const Prediction* one) const {
+    return std::find(predictions.begin(), predictions.end(), one) != predictions.end();
+  }
+  std::string techniques() const {
+    return names([](const Prediction& p) { return std::string(p.technique->name); }, " = ");
+  }
+  std::string groups() const {
+    return names([](const Prediction& p) { return group_text(p.group); }, ", ");
+  }
+
+ private:
+  template <class Name>
+  std::string names(Name name, const char* between) const {
+    std::vector<std::string> out;
+    for (const Prediction* p : predictions) {
+      if (std::find(out.begin(), out.end(), name(*p)) == out.end()) out.push_back(name(*p));
+    }
+    return fmt::format("{}", fmt::join(out, between));
   }
 };
 
-TimeUnit unit_of(const std::vector<Seconds>& times, double least_value, std::initializer_list<TimeUnit> units) {
-  TimeUnit out = *units.begin();
-  if (times.empty()) return out;
-  const Seconds least = *std::min_element(times.begin(), times.end());
-  for (const auto& unit : units) {
-    if (least.value >= least_value * unit.seconds) out = unit;
+bool same_figures(const Prediction& a, const Prediction& b) {
+  const auto memory = [](const Prediction& p) {
+    const DeviceMemory* most = fullest(p.memory);
+    return most ? std::pair(most->total().value, most->limit.value) : std::pair(0.0, 0.0);
+  };
+  return a.job == b.job && a.iteration == b.iteration && memory(a) == memory(b) &&
+         a.round.has_value() == b.round.has_value();
+}
+
+// Those that run, by time. A row joins equal predictions of one technique on several groups, or of several on one group.
+std::vector<Row> rows_of(const RunResult& result, const std::string& model, const Prediction* best) {
+  std::vector<const Prediction*> sorted;
+  for (const auto& p : result.predictions) {
+    if (p.model == model && p.status == Status::kOk) sorted.push_back(&p);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Prediction* a, const Prediction* b) {
+    return a->job != b->job ? a->job < b->job : a == best && b != best;
+  });
+  std::vector<Row> out;
+  for (const Prediction* p : sorted) {
+    const auto joins = [&](const Row& row) {
+      const auto all = [&](auto same) { return std::all_of(row.predictions.begin(), row.predictions.end(), same); };
+      return same_figures(row.first(), *p) &&
+             (all([&](const auto* other) { return other->technique == p->technique; }) ||
+              all([&](const auto* other) { return other->group == p->group; }));
+    };
+    const auto at = std::find_if(out.begin(), out.end(), joins);
+    (at == out.end() ? out.emplace_back() : *at).predictions.push_back(p);
+  }
+  // Rows of several techniques that are the same on several groups.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t k = out.size() - 1; k > i; --k) {
+      if (!same_figures(out[i].first(), out[k].first()) || out[i].techniques() != out[k].techniques()) continue;
+      out[i].predictions.insert(out[i].predictions.end(), out[k].predictions.begin(), out[k].predictions.end());
+      out.erase(out.begin() + static_cast<std::ptrdiff_t>(k));
+    }
   }
   return out;
 }
 
 struct Columns {
   TimeUnit job{"s", 1}, iteration{"s", 1};
-  std::size_t technique = 10, group = 5;
-  std::string currency;  // empty: nothing has a price
-  std::optional<Seconds> best;
-  const Selection* pick = nullptr;
+  std::size_t technique = 9, group = 4;
+  const Prediction* best = nullptr;
 };
 
-std::string cost_text(double cost) {
-  return cost == 0    ? "0"
-         : cost < 1   ? fmt::format("{:.2g}", cost)
-         : cost < 100 ? fmt::format("{:.2f}", cost)
-                      : fmt::format("{:.0f}", cost);
-}
-
-// All columns except the technique and the verdict.
-std::string figures(const Prediction& p, const Columns& columns) {
-  const DeviceMemory* memory = fullest(p.memory);
-  const std::string used =
-      memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
-  const bool runs = p.status == Status::kOk;
-  const auto cell = [&](const std::string& text) { return runs ? text : std::string("-"); };
-  const auto& b = p.breakdown;
-  std::string out = fmt::format("{:<{}} {:>4} {:>8} {:>9}", group_text(p.group), columns.group, p.gpus,
-                                cell(columns.job.text(p.job)), cell(columns.iteration.text(p.iteration)));
-  out += fmt::format(" {:>8} {:>8} {:>6} {:>9} {:>11}", cell(fmt::format("{:.2f}", p.rate_per_gpu.value / kTera)),
-                     cell(count_text(p.tokens_per_second)), cell(fmt::format("{:.1f}", 100 * p.mfu)),
-                     cell(fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
-                                      share(b.exposed_communication + b.overhead, p.iteration),
-                                      share(b.pipeline_bubble, p.iteration))),
-                     used);
-  out += fmt::format(" {:>7} {:>6}", cell(count_text(p.gpu_hours())),
-                     cell(p.bill.energy ? count_text(p.bill.energy->value / kJoulesPerKwh) : "?"));
-  if (!columns.currency.empty()) out += fmt::format(" {:>7}", cell(p.bill.cost ? cost_text(*p.bill.cost) : "?"));
-  return out;
-}
-
-Columns columns_of(const std::vector<const Prediction*>& rows) {
+Columns columns_of(const std::vector<Row>& rows, const Prediction* best) {
   Columns out;
+  out.best = best;
   std::vector<Seconds> jobs, iterations;
-  for (const Prediction* p : rows) {
-    out.technique = std::max(out.technique, std::strlen(p->technique->name));
-    out.group = std::max(out.group, group_text(p->group).size());
-    if (p->status != Status::kOk) continue;
-    if (!out.best || p->job < *out.best) out.best = p->job;
-    jobs.push_back(p->job);
-    iterations.push_back(p->iteration);
-    if (p->bill.cost) out.currency = p->bill.currency;
+  for (const auto& row : rows) {
+    const std::size_t technique = row.techniques().size(), group = row.groups().size();
+    if (technique <= kWidestTechnique) out.technique = std::max(out.technique, technique);
+    if (group <= kWidestGroup) out.group = std::max(out.group, group);
+    jobs.push_back(row.first().job);
+    iterations.push_back(row.first().iteration);
   }
-  out.job = unit_of(jobs, 1, {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}});
+  out.job = job_unit(jobs);
   out.iteration = unit_of(iterations, 0.1, {{"ms", 1e-3}, {"s", 1}});
   return out;
 }
 
-// Techniques with the same result on a group, as all have on one GPU, share a row.
-void add_rows(std::string& out, const std::vector<const Prediction*>& rows, const Columns& columns) {
-  for (std::size_t i = 0; i < rows.size();) {
-    const std::string text = figures(*rows[i], columns);
-    std::string names = rows[i]->technique->name,
-                remark = verdict(*rows[i], columns.pick, columns.best ? &*columns.best : nullptr);
-    std::size_t next = i + 1;
-    for (; next < rows.size() && rows[next]->status == Status::kOk && figures(*rows[next], columns) == text; ++next) {
-      const Prediction& p = *rows[next];
-      if (p.job != rows[i]->job || p.round || p.warm_up) break;
-      names += fmt::format(" = {}", p.technique->name);
-      if (const std::string other = verdict(p, columns.pick, columns.best ? &*columns.best : nullptr);
-          other == "<- pick")
-        remark = fmt::format("<- pick {}", p.technique->name);
-    }
-    if (next > i + 1 && names.size() > columns.technique) {
-      out += fmt::format("  {}:\n  {:<{}} {}  {}\n", names, "", columns.technique, text, remark);
-    } else {
-      out += fmt::format("  {:<{}} {}  {}\n", names, columns.technique, text, remark);
-    }
-    i = next;
-  }
+// A row's names before its figures; on a line of their own where they are too long.
+std::string names_text(const Row& row, const Columns& columns) {
+  const std::string techniques = row.techniques(), groups = row.groups();
+  if (techniques.size() <= columns.technique && groups.size() <= columns.group)
+    return fmt::format("  {:<{}} {:<{}}", techniques, columns.technique, groups, columns.group);
+  return wrapped("  ", fmt::format("{} on {}:", techniques, groups)) +
+         std::string(3 + columns.technique + columns.group, ' ');
 }
 
-std::string head_text(const Columns& columns) {
-  std::string first = fmt::format("  {:<{}} {:<{}} {:>4} {:>8} {:>9} {:>8} {:>8} {:>6} {:>9} {:>11} {:>7} {:>6}",
-                                  "technique", columns.technique, "group", columns.group, "GPUs", "job,", "iteration",
-                                  "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB", "GPU-", "energy");
-  std::string second = fmt::format("  {:<{}} {:<{}} {:>4} {:>8} {:>9} {:>8} {:>8} {:>6} {:>9} {:>11} {:>7} {:>6}", "",
-                                   columns.technique, "", columns.group, "", columns.job.name, columns.iteration.name,
-                                   "per GPU", "", "", "c/w/b", "used/limit", "hours", "kWh");
-  if (!columns.currency.empty()) {
-    first += fmt::format(" {:>7}", "cost,");
-    second += fmt::format(" {:>7}", columns.currency);
-  }
-  return first + "\n" + second + "\n";
+std::string figures(const Row& row, const Columns& columns) {
+  const Prediction& p = row.first();
+  const DeviceMemory* memory = fullest(p.memory);
+  const auto& b = p.breakdown;
+  const bool is_best = row.has(columns.best);
+  const std::string factor = is_best ? "best" : columns.best ? factor_text(p.job / columns.best->job) : "";
+  return fmt::format(
+      " {:>7} {:>7} {:>9} {:>8} {:>11} {:>4} {:>4} {:>4}\n", columns.job.text(p.job), factor,
+      columns.iteration.text(p.iteration), count_text(p.tokens_per_second),
+      memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-",
+      share(b.compute + b.optimizer, p.iteration), share(b.exposed_communication + b.overhead, p.iteration),
+      share(b.pipeline_bubble, p.iteration));
 }
 
-std::string parameters_text(double count) {
-  return count < 1e10 ? fmt::format("{:.0f} M parameters", count / 1e6)
-                      : fmt::format("{:.1f} B parameters", count / 1e9);
+std::string head_text(const Columns& c) {
+  const char* form = "  {:<{}} {:<{}} {:>7} {:>7} {:>9} {:>8} {:>11} {:>4} {:>4} {:>4}\n";
+  return fmt::format(fmt::runtime(form), "technique", c.technique, "GPUs", c.group, "job", "vs best", "iteration",
+                     "tokens/s", "memory", "busy", "wait", "idle") +
+         fmt::format(fmt::runtime(form), "", c.technique, "", c.group, c.job.name, "", c.iteration.name, "", "GiB", "%",
+                     "%", "%");
+}
+
+// Rates and costs, for --all.
+std::string rates_text(const std::vector<Row>& rows, const Columns& c) {
+  std::string currency;
+  for (const auto& row : rows) {
+    if (row.first().bill.cost) currency = row.first().bill.currency;
+  }
+  std::string out =
+      fmt::format("\n  {:<{}} {:<{}} {:>4} {:>8} {:>6} {:>9} {:>8} {:>8}\n", "technique", c.technique, "GPUs", c.group,
+                  "", "TFLOP/s", "MFU", "GPU-hours", "energy", currency.empty() ? "" : "cost") +
+      fmt::format("  {:<{}} {:<{}} {:>4} {:>8} {:>6} {:>9} {:>8} {:>8}\n", "", c.technique, "", c.group, "", "per GPU",
+                  "%", "", "kWh", currency);
+  for (const auto& row : rows) {
+    const Prediction& p = row.first();
+    out += names_text(row, c) + fmt::format(" {:>4} {:>8} {:>6} {:>9} {:>8} {:>8}\n", p.gpus,
+                                            fmt::format("{:.2f}", p.rate_per_gpu.value / kTera),
+                                            fmt::format("{:.1f}", 100 * p.mfu), count_text(p.gpu_hours()),
+                                            p.bill.energy ? count_text(p.bill.energy->value / kJoulesPerKwh) : "?",
+                                            currency.empty() ? ""
+                                            : p.bill.cost    ? money_text(*p.bill.cost)
+                                                             : "?");
+  }
+  return out;
 }
 
 void add_selection(std::string& out, const Selection& s) {
   out += fmt::format("  Algorithm 1, {}: {}\n", name_in(algorithm_names(), s.algorithm), picked(s));
-  for (const auto& step : s.steps) out += fmt::format("    - {}\n", step);
+  for (const auto& step : s.steps) out += wrapped("    - ", step);
 }
 
-void add_model(std::string& out, const RunResult& result, std::size_t index) {
-  const std::string& model = result.scenario.models[index].name;
-  const Selection* pick = result.selections.empty() ? nullptr : &result.selections[index];
-  const OperatorGraph operators = build_operator_graph(result.scenario.models[index]);
-  const double parameters = parameter_count(operators), trained = trained_count(operators);
-  std::vector<const Prediction*> rows;
-  for (const auto& p : result.predictions) {
-    if (p.model == model) rows.push_back(&p);
-  }
-  Columns columns = columns_of(rows);
-  columns.pick = pick;
-  const std::string adapters =
-      trained < parameters ? fmt::format(", of which adapters of {:.3g} M are trained", trained / 1e6) : "";
-  out += fmt::format("\n{} ({}{})\n", model, parameters_text(parameters), adapters);
-  if (pick && result.uncertainty) {
-    const auto objective = result.scenario.selection.objective;
-    out += fmt::format("  pick: {}, {}\n", picked(*pick), pick_text(*result.uncertainty, index, objective));
-  } else if (pick) {
-    out += fmt::format("  pick: {}\n", picked(*pick));
-  }
-  out += head_text(columns);
-  add_rows(out, rows, columns);
-  if (result.uncertainty) out += fmt::format("\n{}\n", interval_table(*result.uncertainty, result.predictions, model));
-  if (!result.jobs.empty()) out += job_table(result, model);
-  for (const auto& p : result.predictions) {
-    if (p.model == model && p.basis)
-      out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
-    if (p.model == model && p.round)
-      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), round_text(*p.round));
-    if (p.model == model && p.warm_up)
-      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), warm_up_text(*p.warm_up));
-    if (p.model == model && p.status != Status::kOk)
-      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), p.reason);
-  }
-}
-
-// Platforms with many sites list them in JSON only.
-constexpr std::size_t kMostRoutes = 10;
-std::string ways_text(const Platform& platform) {
-  const auto routes = site_routes(platform, kMostRoutes + 1);
+// Details of predictions that no column shows.
+std::string details_text(const Prediction& p) {
+  const std::string place = place_of(p) + ": ";
   std::string out;
-  for (std::size_t i = 0; i < routes.size() && i < kMostRoutes; ++i) out += fmt::format("  {}\n", to_text(routes[i]));
-  if (routes.size() > kMostRoutes) out += "  more pairs of sites: see --format json\n";
+  if (p.basis) out += wrapped("  ", place + "computation " + basis_text(*p.basis));
+  if (p.round) out += wrapped("  ", place + round_text(*p.round));
+  if (p.warm_up) out += wrapped("  ", place + warm_up_text(*p.warm_up));
+  return out;
+}
+
+void add_model(std::string& out, const RunResult& result, std::size_t index, const TableOptions& options,
+               const Verdict& verdict) {
+  const std::string& model = verdict.model;
+  const bool several = result.scenario.models.size() > 1;
+  const Prediction* best = verdict.best ? &result.predictions[*verdict.best] : nullptr;
+  out += several ? fmt::format("\n{}\n", model_text(result.scenario.models[index])) : "\n";
+  auto rows = rows_of(result, model, best);
+  std::size_t left = 0;
+  if (const std::size_t most = several ? kRowsOfSeveral : kRows; !options.all && rows.size() > most) {
+    // By another objective the best one may be slower than all of these.
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.has(best); });
+    if (at != rows.end() && at - rows.begin() >= static_cast<std::ptrdiff_t>(most))
+      std::iter_swap(rows.begin() + static_cast<std::ptrdiff_t>(most) - 1, at);
+    left = rows.size() - most;
+    rows.resize(most);
+  }
+  const Columns columns = columns_of(rows, best);
+  if (!rows.empty()) out += head_text(columns);
+  for (const auto& row : rows) out += names_text(row, columns) + figures(row, columns);
+  if (left > 0) out += fmt::format("  {} slower: --all\n", left);
+  if (options.all && !rows.empty()) out += rates_text(rows, columns);
+  if (result.uncertainty) out += fmt::format("\n{}\n", interval_table(*result.uncertainty, result.predictions, model));
+  if (!result.jobs.empty() && options.all) out += job_table(result, model);
+  if (!result.jobs.empty() && !options.all && best && result.jobs[*verdict.best])
+    out += wrapped(label("JOB"), job_line(*result.jobs[*verdict.best]) + " (all: --all)");
+  for (const auto& p : result.predictions) {
+    if (p.model == model && p.status == Status::kOk && (options.all || &p == best)) out += details_text(p);
+    if (p.model == model && p.status != Status::kOk && options.all) out += wrapped("  ", place_of(p) + ": " + p.reason);
+  }
+  if (!options.all) out += misfits_text(result, model);
+  if (options.steps && !result.selections.empty()) add_selection(out, result.selections[index]);
+  if (!result.plans.empty()) out += wrapped(label("PLAN"), result.plans[index]);
+}
+
+std::string ways_text(const Platform& platform, bool all) {
+  const auto routes = site_routes(platform, all ? platform.sites.size() * platform.sites.size() : kRoutes + 1);
+  std::string out;
+  for (std::size_t i = 0; i < routes.size() && (all || i < kRoutes); ++i) out += wrapped("  ", to_text(routes[i]));
+  if (!all && routes.size() > kRoutes) out += "  more pairs of sites: --all\n";
   return out;
 }
 
 // Each remark once: a technique's remarks depend on the plan, and rarely on the group. Those with the same beginning up to a
-// colon share a line.
-std::string remarks_text(const std::vector<Prediction>& predictions) {
-  std::string out, head;
+// colon are one.
+std::string remarks_text(const std::vector<const Prediction*>& predictions) {
+  std::string out, line, head;
   std::set<std::string> seen;
   std::vector<std::string> all;
-  for (const auto& p : predictions) {
-    for (const auto& remark : p.remarks) {
-      if (p.status == Status::kOk && seen.insert(remark).second) all.push_back(remark);
+  for (const Prediction* p : predictions) {
+    for (const auto& remark : p->remarks) {
+      if (p->status == Status::kOk && seen.insert(remark).second) all.push_back(remark);
     }
   }
   const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };
   std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return head_of(a) < head_of(b); });
   for (const auto& remark : all) {
-    const bool goes_on = head_of(remark) != remark && head_of(remark) == head;
-    out += goes_on ? fmt::format(", {}", remark.substr(head.size() + 2)) : fmt::format("\nremark: {}", remark);
+    if (head_of(remark) != remark && head_of(remark) == head) {
+      line += ", " + remark.substr(head.size() + 2);
+      continue;
+    }
+    if (!line.empty()) out += wrapped(label("REMARK"), line);
+    line = remark;
     head = head_of(remark);
   }
-  return out;
+  return line.empty() ? out : out + wrapped(label("REMARK"), line);
 }
 
-// "; memory is highest at: backward pass (DDP), optimizer step (ZeRO-1)"
+// "memory is highest at: backward pass (DDP), optimizer step (ZeRO-1)"
 std::string moments_text(const std::vector<Prediction>& predictions) {
   std::map<Moment, std::vector<std::string>> by_moment;
   for (const auto& p : predictions) {
@@ -236,7 +275,7 @@ std::string moments_text(const std::vector<Prediction>& predictions) {
   }
   std::string out;
   for (const auto& [moment, names] : by_moment)
-    out += fmt::format("{}{} ({})", out.empty() ? "; memory is highest at: " : ", ", name_of(moment),
+    out += fmt::format("{}{} ({})", out.empty() ? "memory is highest at: " : ", ", name_of(moment),
                        fmt::join(names, ", "));
   return out;
 }
@@ -248,25 +287,29 @@ const std::vector<std::string>& format_names() {
   return kNames;
 }
 
-std::string to_table(const RunResult& result) {
-  const Training& t = result.scenario.training;
-  std::string out = fmt::format("{}: {}, {} per iteration, {} iterations\n", result.scenario.name, extent_text(t),
-                                t.batch, t.steps());
-  out += ways_text(result.scenario.platform);
-  if (const Platform& p = result.scenario.platform; p.vms.size() > 2 && sites_with_vms(p).size() > 1)
-    out += fmt::format("  compared: {}\n", compared_text(result.scenario));
-  for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
-    add_model(out, result, i);
-    if (!result.selections.empty()) add_selection(out, result.selections[i]);
-    if (!result.plans.empty()) out += fmt::format("  slmsim plan: {}\n", result.plans[i]);
+std::string to_table(const RunResult& result, const TableOptions& given) {
+  TableOptions options = given;
+  if (options.verdicts.empty()) options.verdicts = verdicts_of(result);
+  const auto& models = result.scenario.models;
+  std::string out = wrapped("", setup_text(result.scenario)) + ways_text(result.scenario.platform, options.all);
+  if (const Platform& p = result.scenario.platform; options.all && p.vms.size() > 2 && sites_with_vms(p).size() > 1)
+    out += wrapped("  ", fmt::format("compared: {}", compared_text(result.scenario)));
+  out += "\n";
+  for (const auto& verdict : options.verdicts) out += verdict_text(result, verdict, !options.scenario.empty());
+  for (std::size_t i = 0; i < models.size(); ++i) add_model(out, result, i, options, options.verdicts[i]);
+  std::vector<const Prediction*> remarked;
+  for (const auto& p : result.predictions) {
+    if (options.all) remarked.push_back(&p);
   }
-  if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty()) out += "\n" + assumed;
-  out += remarks_text(result.predictions);
-  if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
-  out +=
-      "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
-      "computes longest";
-  return out + moments_text(result.predictions) + "\n";
+  for (const auto& verdict : options.verdicts) {
+    if (!options.all && verdict.best) remarked.push_back(&result.predictions[*verdict.best]);
+  }
+  out += "\n" + remarks_text(remarked);
+  if (result.uncertainty) out += wrapped("", origin_text(*result.uncertainty));
+  if (const std::string moments = moments_text(result.predictions); options.all && !moments.empty())
+    out += wrapped(label("MEMORY"), moments);
+  out += assumed_text(result, options) + like_text(options) + next_text(options);
+  return options.colour ? coloured(out) : out;
 }
 
 std::string to_selection_table(const RunResult& result) {
@@ -276,7 +319,8 @@ std::string to_selection_table(const RunResult& result) {
     add_selection(out, result.selections[i]);
     add_selection(out, result.others[i]);
   }
-  if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty()) out += "\n" + assumed + "\n";
+  if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty())
+    out += "\n" + wrapped("", assumed);
   return out;
 }
 

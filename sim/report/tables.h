@@ -60,6 +60,7 @@ struct NextReport {
   std::vector<Candidate> candidates;
   std::string fitted_to;  // empty: not fitted
   std::vector<NextPick> picks;
+  std::vector<std::string> remarks = {};  // on the fit
 };
 
 std::string to_table(const NextReport& report);

@@ -44,10 +44,12 @@ std::string pick_text(const Uncertainty& u, std::size_t pick, Objective objectiv
 }
 
 std::string origin_text(const Uncertainty& u) {
-  return fmt::format(
+  std::string out = fmt::format(
       "intervals: {} points of {}{}\n", u.points,
       u.fitted_to.empty() ? "the unknowns, before any measurement: " : fmt::format("the fit to {}: ", u.fitted_to),
       fmt::join(u.unknowns, "; "));
+  for (const auto& remark : u.remarks) out += fmt::format("remark: {}\n", remark);
+  return out;
 }
 
 std::string interval_header() { return ",minutes_low,minutes_high,interval_level,probability_fits"; }

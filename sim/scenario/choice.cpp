@@ -23,13 +23,6 @@ std::vector<std::string> parts_of(const std::string& word) {
   return parts;
 }
 
-bool is_group(const Scenario& scenario, const Group& group, const std::string& word) {
-  if (word == "all") return group.devices.size() == scenario.platform.devices.size();
-  auto names = group.names;
-  std::sort(names.begin(), names.end());
-  return names == parts_of(word);
-}
-
 std::string joined(const Group& group) { return fmt::format("{}", fmt::join(group.names, "+")); }
 
 // Keeps the things that the words name; returns the words that name none.
@@ -48,6 +41,13 @@ std::vector<std::string> keep(std::vector<Thing>& things, const std::vector<std:
 }
 
 }  // namespace
+
+bool is_group(const Scenario& scenario, const Group& group, const std::string& word) {
+  if (word == "all") return group.devices.size() == scenario.platform.devices.size();
+  auto names = group.names;
+  std::sort(names.begin(), names.end());
+  return names == parts_of(word);
+}
 
 std::string narrow(Scenario& scenario, const Filter& filter) {
   std::string out;
@@ -69,14 +69,23 @@ std::string narrow(Scenario& scenario, const Filter& filter) {
   tell(keep(scenario.groups, filter.groups,
             [&](const auto& group, const auto& word) { return is_group(scenario, group, word); }),
        "group", groups);
-  tell(keep(scenario.techniques, filter.techniques,
-            [](const auto& t, const auto& word) { return t.technique->name == word; }),
-       "technique", techniques);
+  const auto missing = keep(scenario.techniques, filter.techniques,
+                            [](const auto& t, const auto& word) { return t.technique->name == word; });
+  tell(missing, "technique", techniques);
+  const auto& known = technique_names();
+  if (!missing.empty() && std::all_of(missing.begin(), missing.end(), [&](const std::string& word) {
+        return std::find(known.begin(), known.end(), word) != known.end();
+      })) {
+    techniques.insert(techniques.end(), missing.begin(), missing.end());
+    out += fmt::format("; add it under techniques, or by --set 'techniques=[{}]'", fmt::join(techniques, ", "));
+  }
   return out;
 }
 
 std::string scenario_file(const std::string& word) {
   std::error_code ignored;
+  const auto inside = std::filesystem::path(word) / "scenario.yaml";
+  if (std::filesystem::exists(inside, ignored)) return inside.string();
   if (!is_name(word) || std::filesystem::exists(word, ignored)) return word;
   for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
     const auto file = root / "scenarios" / (word + ".yaml");

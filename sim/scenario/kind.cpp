@@ -8,6 +8,7 @@
 #include "sim/platform/node.h"
 #include "sim/platform/path.h"
 #include "sim/platform/profile.h"
+#include "sim/scenario/foreign_file.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {
@@ -36,12 +37,12 @@ void require_scenario(const Node& file) {
       {"GPU profile", "a GPU names it by profile"},
       {"path", "a platform's links name it by path"}};
   const auto use = kUse.find(kind_of(file));
-  if (use == kUse.end()) return;
+  if (use == kUse.end()) return refuse_foreign_keys(file);
   throw InputError(file.place, fmt::format("this is a {}, but a scenario is expected; {}", use->first, use->second));
 }
 
 std::string check_file(const std::filesystem::path& file) {
-  const Node node = read_yaml(file);
+  const Node node = read_own_yaml(file);
   std::string kind = kind_of(node);
   Reading reading;
   if (kind == "platform") {

@@ -10,6 +10,7 @@
 #include "sim/base/text.h"
 #include "sim/platform/path.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/foreign_file.h"
 #include "sim/scenario/kind.h"
 #include "sim/scenario/scenario.h"
 
@@ -152,14 +153,17 @@ class Linker {
     if (&kind == &kModelFile && fs::is_directory(file, ignored)) file /= "config.json";  // a Hugging Face folder
     try {
       if (node.scalar.empty() || file.empty()) {
-        errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
-                                                   did_you_mean(node.scalar, known_names(roots_, kind)))});
+        const auto known = known_names(roots_, kind);
+        errors_.push_back({node.place, &kind == &kGpuFile
+                                           ? no_such_gpu(node.scalar, known)
+                                           : fmt::format("there is no {} \"{}\"; {}", kind.what,
+                                                         node.scalar.substr(0, 64), did_you_mean(node.scalar, known))});
         return;
       }
       auto found = files_.find(file.string());
       if (found == files_.end()) {
         if (is_path) reach_.check(file, node.place);
-        Node read = read_yaml(file);
+        Node read = read_own_yaml(file, kind.what);
         found = files_.emplace(file.string(), &kind == &kPathFile ? as_path(std::move(read)) : std::move(read)).first;
       }
       values_ += node_count(found->second);
@@ -253,13 +257,14 @@ void rebase(Node& node, const fs::path& folder) {
 
 ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_roots(file)) {
   std::vector<fs::path> chain;
-  root_ = with_bases(read_yaml(file), file, reach_, chain, texts_);
+  root_ = with_bases(read_own_yaml(file), file, reach_, chain, texts_);
   require_scenario(root_);
 }
 
 ScenarioFile::ScenarioFile(const ScenarioText& text)
     : file_(text.file), reach_(text.reach), roots_(data_roots(text.file)) {
   std::vector<fs::path> chain;
+  refuse_foreign_text(file_.string(), text.text);
   root_ = with_bases(parse_yaml(text.text, file_.string()), file_, reach_, chain, texts_);
   require_scenario(root_);
 }

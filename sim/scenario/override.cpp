@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -111,6 +112,18 @@ Node chosen_models(const Node& models, const Node& names) {
   return out;
 }
 
+// "link" or "VM" where a path leads below one that the platform lacks; nullptr where its first key adds it: `between`, `site`.
+const char* missing_thing(const std::string& path, const std::string& rest) {
+  static constexpr std::array kThings = {std::array{"platform.links.", "between", "link"},
+                                         std::array{"platform.vms.", "site", "VM"}};
+  const auto dot = rest.find('.');
+  if (dot == std::string::npos) return nullptr;
+  for (const auto& [parent, first, name] : kThings) {
+    if (path == parent + rest && rest.substr(dot + 1) != first) return name;
+  }
+  return nullptr;
+}
+
 // The positions of a list's items, for messages about a path.
 std::string positions_of(const Node& list) {
   if (list.items.empty()) return "the list is empty";
@@ -147,6 +160,10 @@ bool apply(Node& root, const Override& override) {
     for (const auto& entry : node->entries) keys.push_back(entry.key);
     const bool map = node->kind == Node::Kind::kMap || node->kind == Node::Kind::kNull;
     const auto dot = rest.find('.');
+    if (const char* thing = missing_thing(override.path, rest); thing && !keys.empty())
+      throw InputError(override.place, fmt::format("there is no {} \"{}\" to override; {}", thing,
+                                                   printable(rest.substr(0, dot)).substr(0, 64),
+                                                   did_you_mean(rest.substr(0, dot), keys)));
     if (map && (dot == std::string::npos || nearest(rest.substr(0, dot), keys).empty())) {
       add_path(*node, rest, override);
       return true;

@@ -33,6 +33,8 @@ struct Training {
   double tokens = 0;            // of the whole job, where stated in tokens
   // Micro-batches of every technique without its own setting; 0: each technique's default.
   int gradient_accumulation = 0;
+  // Sequences that a GPU, or a pipeline, computes at once; the number of micro-batches follows from it. 0: not stated.
+  int micro_batch = 0;
   Precision precision = Precision::kFp16;
   Precision gradient_precision = Precision::kFp16;  // of stored and exchanged gradients
   UpdateRule optimizer = UpdateRule::kAdam;
@@ -105,6 +107,9 @@ void describe_scenario(const Node& sample, Reading& reading);
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 Scenario load_scenario(const ScenarioText& text, const Overrides& overrides = {});
 
+// Whether a word names the group, as --group and tables of runs have it: "all", or its names joined by + in any order.
+bool is_group(const Scenario& scenario, const Group& group, const std::string& word);
+
 // The scenario's model of this name. It exists: names of predictions and runs are the scenario's own.
 inline const Transformer& model_named(const Scenario& scenario, const std::string& name) {
   return *std::find_if(scenario.models.begin(), scenario.models.end(),
@@ -113,7 +118,8 @@ inline const Transformer& model_named(const Scenario& scenario, const std::strin
 
 // The scenario that a word names, and filters on its contents.
 
-// A scenario's file: the word itself, or the shipped scenario of this name where no such file exists.
+// A scenario's file: the word itself, scenario.yaml in the folder that it names, or the shipped scenario of this name
+// where neither exists.
 std::string scenario_file(const std::string& word);
 
 // Throws InputError where a key has two values: the first would have no effect.

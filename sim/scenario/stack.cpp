@@ -61,7 +61,7 @@ Framework read_framework(Fields fields) {
   s.gather_bucket =
       fields.number({"allgather_bucket", "Elements in a bucket of DeepSpeed's gathers."}, {1e3, 1e12}, kBucket);
   s.live_parameters =
-      fields.number({"live_parameters", "Maximum number of parameters that ZeRO-3 keeps gathered."}, {0, 1e12}, kLive);
+      fields.number({"live_parameters", "Maximum number of parameters that ZeRO-3 keeps gathered, and that are used between two uses of one that it keeps."}, {0, 1e12}, kLive);
   s.gradient_copies = static_cast<int>(
       fields.integer({"gradient_copies",
                       "Number of fp32 copies of 16-bit gradients that an undivided optimizer holds during its step: 1 "

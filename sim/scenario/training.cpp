@@ -18,7 +18,8 @@ const std::vector<std::vector<std::vector<std::string>>>& rivals() {
   static const std::vector<std::vector<std::vector<std::string>>> kRivals = {
       {{"epochs", "blocks_per_epoch", "tokens_per_epoch"}, {"samples"}, {"tokens"}},
       {{"blocks_per_epoch"}, {"tokens_per_epoch"}},
-      {{"batch"}, {"batch_tokens"}}};
+      {{"batch"}, {"batch_tokens"}},
+      {{"gradient_accumulation"}, {"micro_batch"}}};
   return kRivals;
 }
 
@@ -56,6 +57,13 @@ class TrainingReader {
     read_extent();
     t_.gradient_accumulation = static_cast<int>(fields_.integer(
         {"gradient_accumulation", "Micro-batches of an optimizer step, for techniques that do not state their own.",
+         "as in the technique"},
+        kBatchRange, 0));
+    if (has("micro_batch")) refuse_beside("micro_batch", {"gradient_accumulation"});
+    t_.micro_batch = static_cast<int>(fields_.integer(
+        {"micro_batch",
+         "Sequences that a GPU (Pipeshard, Shard: all of them, Megatron: a replica) computes at once; in place of "
+         "gradient_accumulation.",
          "as in the technique"},
         kBatchRange, 0));
     t_.precision =

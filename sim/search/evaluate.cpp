@@ -61,7 +61,7 @@ LeastIteration least_of_any_day(const RunSetup& setup, const Plan& plan, const O
 Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective) {
   const RunSetup setup = space.setup(choice);
   const PlanResult planned = make_plan({setup.scenario, space.model(), operators, setup.group, setup.options});
-  if (!planned.plan) return {};
+  if (!planned.plan) return {.reason = planned.reason};
   if (!fits(*planned.plan, operators, setup.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(setup.scenario.platform);
   const Plan& plan = *planned.plan;
@@ -116,7 +116,7 @@ Measurement measure(const Space& space, const OperatorGraph& operators, const Ch
 
 Texts to_texts(const Finding& finding) {
   if (const auto* a = std::get_if<Assessment>(&finding))
-    return {fmt::format("{} {:.17g} {:.17g}\n", static_cast<int>(a->status), a->job.value, a->tasks), ""};
+    return {fmt::format("{} {:.17g} {:.17g}\n", static_cast<int>(a->status), a->job.value, a->tasks), a->reason};
   const Measurement& m = std::get<Measurement>(finding);
   const Breakdown& b = m.parts;
   std::vector<double> n = {
@@ -131,7 +131,7 @@ void from_texts(const Texts& texts, Finding& finding) {
   std::istringstream line(texts.first);
   const std::vector<double> n{std::istream_iterator<double>(line), {}};
   if (n.size() == 3 && (n[0] == 0 || n[0] == 1 || n[0] == 2)) {
-    finding = Assessment{static_cast<Status>(n[0]), Seconds{n[1]}, n[2]};
+    finding = Assessment{static_cast<Status>(n[0]), Seconds{n[1]}, n[2], texts.second};
   } else if (n.size() == 7 || n.size() == 12) {
     const Breakdown parts{Seconds{n[2]}, Seconds{n[3]}, Seconds{n[4]}, Seconds{n[5]}, Seconds{n[6]}};
     Measurement measured{Seconds{n[0]}, Seconds{n[1]}, parts};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "sim/crew/question.h"
@@ -14,6 +15,7 @@ struct Assessment {
   Status status = Status::kUnsupported;
   Seconds job;       // lower bound; where it runs
   double tasks = 0;  // in one iteration: the cost of a simulation
+  std::string reason = {};  // where it cannot run
 };
 
 // Figures of the drawn whole jobs (sim/predict/job/outcome.h).

@@ -26,8 +26,7 @@ std::vector<double> least_times(const TaskGraph& graph) {
   std::vector<RateLimit> fastest;
   for (const auto& connection : graph.connections()) {
     RateLimit f;
-    for (const int link : connection.route.links)
-      f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
+    for (const int link : connection.route.links) f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
     if (connection.route.socket_rate.value > 0)
       f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
     if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
@@ -63,17 +62,18 @@ std::vector<double> longest_ways(const TaskGraph& graph, const std::vector<doubl
   return out;
 }
 
-// Use of a link: the earliest start of its first transfer, and its bytes.
-struct Use {
+// Load of a link: the earliest start of its first transfer, and its bytes.
+struct LinkLoad {
   double first = std::numeric_limits<double>::infinity(), bytes = 0;
 };
-std::vector<Use> uses_of(const TaskGraph& graph, const std::vector<double>& times, const std::vector<double>& ends) {
-  std::vector<Use> out(graph.links().size());
+std::vector<LinkLoad> uses_of(const TaskGraph& graph, const std::vector<double>& times,
+                              const std::vector<double>& ends) {
+  std::vector<LinkLoad> out(graph.links().size());
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     if (task.kind != TaskKind::kTransfer) continue;
     for (const int link : graph.connections()[task.place].route.links) {
-      Use& use = out[link];
+      LinkLoad& use = out[link];
       use.first = std::min(use.first, ends[id] - times[id]);
       use.bytes += task.amount * task.times;
     }
@@ -81,7 +81,7 @@ std::vector<Use> uses_of(const TaskGraph& graph, const std::vector<double>& time
   return out;
 }
 
-double end_of_links(const TaskGraph& graph, const std::vector<Use>& uses) {
+double end_of_links(const TaskGraph& graph, const std::vector<LinkLoad>& uses) {
   double end = 0;
   for (std::size_t link = 0; link < uses.size(); ++link) {
     if (uses[link].bytes > 0)
@@ -99,7 +99,8 @@ double last_of(const std::vector<double>& ends) {
 struct TaskPair {
   TaskId then = 0, now = 0;
 };
-std::optional<TaskPair> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line, std::size_t rounds) {
+std::optional<TaskPair> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line,
+                                     std::size_t rounds) {
   const auto &a = few.lines[line], &b = more.lines[line];
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
   if (apart == 0 || apart >= b.size()) return std::nullopt;

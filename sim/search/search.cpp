@@ -1,6 +1,7 @@
 #include "sim/search/search.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -56,6 +57,9 @@ class Search {
         if (!seen_[i] && options_.shard.holds(i)) result_.least_left = std::min(result_.least_left, quick_[i]);
       }
     }
+    for (const auto& [kind, those] : refused_) result_.refused.push_back(those);
+    std::stable_sort(result_.refused.begin(), result_.refused.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
     list();
     return std::move(result_);
   }
@@ -112,8 +116,12 @@ class Search {
       ++result_.assessed;
       effort_ += kTasksOfPlan + assessed[i].tasks;
       if (assessed[i].status != Status::kOk) {
-        ++result_.unfit;
-        if (assessed[i].status == Status::kOutOfMemory) too_large_.push_back(some[i]);
+        if (assessed[i].status == Status::kOutOfMemory) {
+          ++result_.unfit;
+          too_large_.push_back(some[i]);
+        } else {
+          note_refused(assessed[i].reason);
+        }
         continue;
       }
       open.push_back({cost(some[i], assessed[i].job), assessed[i].tasks, some[i]});
@@ -137,6 +145,13 @@ class Search {
       tell();
     }
     tell();
+  }
+
+  void note_refused(const std::string& reason) {
+    std::string kind = reason;
+    std::erase_if(kind, [](unsigned char c) { return std::isdigit(c) != 0; });
+    RefusedChoices& those = refused_[kind];
+    if (those.count++ == 0) those.reason = reason;
   }
 
   void add(RankedChoice found) {
@@ -277,6 +292,7 @@ class Search {
   std::vector<bool> seen_;
   std::vector<std::size_t> too_large_;
   std::set<std::size_t> expanded_;
+  std::map<std::string, RefusedChoices> refused_;  // by reason without its numbers
   std::vector<RankedChoice> found_, list_;
   double effort_ = 0, effort_wanted_ = 0;  // wanted: 0 is without limit
   SearchResult result_;

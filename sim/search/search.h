@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/crew/journal.h"
@@ -55,13 +56,21 @@ struct RankedChoice {
   double cost = 0;
 };
 
+// Choices that cannot run for reasons that differ in numbers only.
+struct RefusedChoices {
+  std::string reason;  // of the first one
+  std::size_t count = 0;
+};
+
 struct SearchResult {
   // The cheapest simulated choice on GPUs of one VM with a technique that leaves the training unchanged, and the cheapest
   // one on GPUs of several.
   std::optional<RankedChoice> one_vm, several_vms;
   std::vector<RankedChoice>
       best;  // the cheapest first; of several choices with the same cost on the same GPUs and one technique, the first
-  std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;
+  std::size_t choices = 0, assessed = 0, simulated = 0;
+  std::size_t unfit = 0;             // do not fit in memory
+  std::vector<RefusedChoices> refused;  // cannot run for another reason, the most frequent kind first
   bool proven = false;    // no other choice can be better
   bool stopped = false;   // by options.stop
   bool thinned = false;   // there were too many groups of GPUs, and some were left out

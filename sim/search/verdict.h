@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/explain/explain.h"
+#include "sim/fit/unknown.h"
 #include "sim/predict/result.h"
 
 namespace slmsim {
@@ -50,11 +51,23 @@ struct Verdict {
 };
 
 struct VerdictOptions {
-  Reload reload;                    // absent: no suggestions
-  std::function<bool()> stop = {};  // called now and then; true: the remaining facts stay empty
+  Reload reload = {};                  // absent: no draws, no suggestions, no key assumption
+  std::function<bool()> stop = {};     // called now and then; true: the remaining facts stay empty
+  std::vector<Unknown> unknowns = {};  // of the scenario, with their priors; none: no draws and no key assumption
+  std::size_t threads = 1;             // more than one: `reload` is called from several at once
 };
 
-// One per model, in the scenario's order. Uses result.uncertainty where it is present, and otherwise a few draws.
-std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& options);
+// Options for a scenario of a file or a text, with the user's overrides and filter. `reload` may be called from several threads.
+// Throws InputError where the scenario is invalid.
+VerdictOptions verdict_options_of(const ScenarioFile& file, const Overrides& set, const Filter& filter = {});
+
+// One per model, in the scenario's order. `job`, `right` and `fits` come from result.uncertainty where it is present. Otherwise
+// they come from a few draws of the unknowns' priors, on the pick and its closest rivals only. The draws cost at most about twice
+// the run itself, by a count of tasks, and are left out where that allows too few. The result depends on the input alone.
+//
+// The prediction uses the centre of each prior, and the interval is one of the outcomes of the draws. Most unknowns slow a job
+// down more easily than they speed it up, so that the centre may lie near the interval's lower end; where it lies outside, the
+// interval is widened to contain it.
+std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& options = {});
 
 }  // namespace slmsim

@@ -82,8 +82,8 @@ void add_trees(const Question& question, Json& out);
 Json answer_run(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 
 // The parts of the page that are shown at once:
-//   {"scenario": NAME, "tree": ..., "whole": ..., "assumed": [...], "models": [{"name", "verdict", "pick", "cells",
-//    "sections": [{"name", "title", "html"}]}]}
+//   {"scenario": NAME, "tree": ..., "whole": ..., "assumed": [...], "models": [{"name", "verdict", "tiles", "workload", "pick",
+//    "cells", "sections": [{"name", "title", "html"}]}]}: "tiles" is HTML
 // For `tree` and `whole` see add_trees; `cells` begin as the predictions of `run`.
 Json answer_view(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 
@@ -91,9 +91,9 @@ Json answer_view(const Question& question, const Workplace& workplace, Memory& m
 Json answer_timeline(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 Json answer_curve(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 
-// Intervals as in `slmsim run --intervals`: {"models": [{"name", "sure", "probability", "fits", "sections"}]}: the verdict's
-// certainty in words, the pick's probabilities of being right and of fitting, null where there is no pick, and the comparison
-// of answer_view with intervals.
+// Intervals as in `slmsim run --intervals`, and the first facts (sim/search/verdict.h): {"models": [{"name", "sure", "tiles",
+// "probability", "fits", "sections"}]}: the verdict's certainty in words, the pick's probabilities of being right and of
+// fitting, null where there is no pick, and the tiles and sections of answer_view that change with them.
 Json answer_intervals(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 
 // The output of `slmsim explain --format json`.

@@ -7,6 +7,7 @@
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
+#include "sim/search/verdict.h"
 #include "sim/serve/answer.h"
 
 namespace slmsim::web {
@@ -31,20 +32,29 @@ Json cell_json(const Platform& platform, const Prediction& p) {
   return out;
 }
 
-Json comparison(const ModelReport& report) { return section("comparison", "Comparison", comparison_section(report)); }
+Json comparison(const ModelReport& report) {
+  return section("comparison", "Time of the job", comparison_section(report));
+}
+Json facts(const ModelReport& report) { return section("facts", "What else counts", facts_section(report)); }
+
+Json figures(const ModelReport& report) {
+  return section("figures", "All figures, and how the pick is made", figures_section(report));
+}
 
 Json model_json(const ModelReport& report) {
   Json cells = Json::array(), sections = Json::array();
   for (const Prediction* p : report.predictions) cells.push_back(cell_json(report.platform(), *p));
   sections.push_back(comparison(report));
+  sections.push_back(facts(report));
+  sections.push_back(figures(report));
   sections.push_back(section("memory", "Memory", memory_section(report)));
   sections.push_back(section("iteration", "Time of an iteration", breakdown_section(report)));
   if (const std::string job = job_section(report); !job.empty())
-    sections.push_back(section("job", "The whole job", job));
+    sections.push_back(section("job", "The whole job, with failures", job));
   const Prediction* pick = report.pick();
   return {{"name", report.model().name},
           {"verdict", verdict_text(report)},
-          {"near", near_text(report)},
+          {"tiles", tiles_section(report, "being computed")},
           {"workload", workload_text(report)},
           {"pick", pick ? cell_json(report.platform(), *pick) : Json(nullptr)},
           {"cells", cells},
@@ -91,19 +101,31 @@ Json answer_timeline(const Question& question, const Workplace&, Memory& memory,
 Json answer_intervals(const Question& question, const Workplace&, Memory& memory, const Progress&) {
   RunResult result = predicted(question, memory);
   add_intervals(question.text, question.set, result);
+  VerdictOptions options;
+  options.reload = [&](const Overrides& more) -> std::optional<Scenario> {
+    Overrides all = question.set;
+    all.insert(all.end(), more.begin(), more.end());
+    try {
+      return load_scenario(question.text, all);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  };
+  const std::vector<Verdict> verdicts = verdicts_of(result, options);
   Json models = Json::array();
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
-    const ModelReport report = report_of(result, i);
+    ModelReport report = report_of(result, i);
+    report.verdict = verdicts[i];
     const Prediction* pick = report.pick();
     Json model = {{"name", report.model().name},
                   {"sure", sureness_text(report)},
+                  {"tiles", tiles_section(report, "")},
                   {"probability", nullptr},
                   {"fits", nullptr},
-                  {"sections", Json::array({comparison(report)})}};
+                  {"sections", Json::array({comparison(report), facts(report), figures(report)})}};
     if (pick && result.uncertainty) {
       model["probability"] = rounded(result.uncertainty->picks[i].right);
-      model["fits"] =
-          rounded(result.uncertainty->cells[pick - result.predictions.data()].fits);
+      model["fits"] = rounded(result.uncertainty->cells[pick - result.predictions.data()].fits);
     }
     models.push_back(std::move(model));
   }

@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/predict/predict.h"
 #include "sim/predict/row.h"
+#include "sim/scenario/foreign_file.h"
 #include "sim/scenario/kind.h"
 
 namespace slmsim {
@@ -84,7 +85,7 @@ void describe_sweep(const Node& sample, Reading& reading) { read_keys(sample, re
 
 Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
   const auto named = [&](const Node* name) { return read_named_scenario(file, *name); };
-  read(read_yaml(file), named, true, overrides);
+  read(read_own_yaml(file), named, true, overrides);
 }
 
 Sweep::Sweep(const Node& sweep, ScenarioFile scenario, const Overrides& overrides) {
@@ -270,6 +271,6 @@ PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {
   return out;
 }
 
-bool is_sweep(const fs::path& file) { return kind_of(read_yaml(file)) == "sweep"; }
+bool is_sweep(const fs::path& file) { return kind_of(read_own_yaml(file)) == "sweep"; }
 
 }  // namespace slmsim

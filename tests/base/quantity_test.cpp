@@ -65,6 +65,10 @@ TEST(Quantity, CountsEightBitsToAByte) {
                  {"8 kbit/s", 1e3},
                  {"8 Mbit/s", 1e6},
                  {"8 Gbit/s", 1e9},
+                 {"8 kb/s", 1e3},
+                 {"8 Mb/s", 1e6},
+                 {"8 Gb/s", 1e9},
+                 {"8 Tb/s", 1e12},
                  {"8 Tbit/s", 1e12},
                  {"100 Gbps", 12.5e9}},  // 100 / 8
                 Dimension::kDataRate);
@@ -156,11 +160,31 @@ TEST(Quantity, AUnitThatIsNearlyOneIsSuggested) {
   EXPECT_THAT(said("10gbps", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbps\"?"));
   EXPECT_THAT(said("10GBit/s", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbit/s\"?"));
   EXPECT_THAT(said("10GB", Dimension::kDataRate), testing::EndsWith("did you mean \"10 GB/s\"?"));
-  EXPECT_THAT(said("10Gb", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbps\" or \"Gbit/s\"?"));
+  EXPECT_THAT(said("10Gb", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbps\"?"));
   EXPECT_THAT(said("165TFLOPS", Dimension::kWorkRate), testing::EndsWith("did you mean \"165 TFLOP/s\"?"));
   EXPECT_THAT(said("16M", Dimension::kData), testing::EndsWith("did you mean \"16 MB\" or \"MiB\"?"));
   EXPECT_THAT(said("24GB/s", Dimension::kData), testing::HasSubstr("expected a size"));
   EXPECT_THAT(said("3 furlongs", Dimension::kTime), testing::HasSubstr("expected a time"));
+}
+
+// Bits and bytes differ by eight: b counts bits, B bytes, and where the case of the letters says nothing, both are offered.
+TEST(Quantity, ASuggestionKeepsBitsAndBytesApart) {
+  const auto meant = [](const char* text, Dimension dimension) {
+    const std::string problem = parse_quantity(text, dimension).problem;
+    const std::size_t at = problem.find("did you mean ");
+    return at == std::string::npos ? "" : problem.substr(at + 13);
+  };
+  const std::pair<const char*, const char*> rates[] = {
+      {"1 GBps", "\"1 GB/s\"?"},   {"1 MBps", "\"1 MB/s\"?"},     {"1 gbit/s", "\"1 Gbit/s\"?"},
+      {"1 mbps", "\"1 Mbps\"?"},   {"1 Mb", "\"1 Mbps\"?"},       {"1 MB", "\"1 MB/s\"?"},
+      {"1 Gbit", "\"1 Gbit/s\"?"}, {"1 GIB/s", "\"1 GiB/s\"?"},   {"1 KB/s", "\"1 kB/s\"?"},
+      {"1 Kb/s", "\"1 kb/s\"?"},   {"1 gb/s", "\"1 GB/s\" or \"Gb/s\"?"}};
+  for (const auto& [text, unit] : rates) EXPECT_EQ(meant(text, Dimension::kDataRate), unit) << text;
+  EXPECT_THAT(meant("1 Gib/s", Dimension::kDataRate), Not(HasSubstr("GiB")));
+  EXPECT_THAT(meant("1 GBPS", Dimension::kDataRate), AllOf(HasSubstr("Gbps"), HasSubstr("GB/s")));
+  EXPECT_EQ(meant("1 Gb", Dimension::kData), "");
+  EXPECT_EQ(meant("1 gb", Dimension::kData), "\"1 GB\"?");
+  EXPECT_EQ(meant("24 gib", Dimension::kData), "\"24 GiB\"?");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ for (const e of document.querySelectorAll('body *')) {
 } return out;"""
 OVERLAPS = """const out = [];
 for (const parent of document.querySelectorAll('.chart, .bar, .legend')) {
-  const boxes = [...parent.querySelectorAll('span, li')].map(e => [e.textContent, e.getBoundingClientRect()]);
+  const boxes = [...parent.querySelectorAll('span:not(.at-end span), li')].map(e => [e.textContent, e.getBoundingClientRect()]);
   for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++) {
     const a = boxes[i][1], b = boxes[j][1];
     if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
@@ -76,7 +76,7 @@ class Report(unittest.TestCase):
                     self.check_layout()
                     lines = text.splitlines()
                     self.assertTrue(lines[2].startswith("Train gpt2m with Data on gat alone: "), lines[:3])
-                    for words in ("times as long with Data", "the pick changes from Pipeshard on gat+amst", "Comparison", "Memory",
+                    for words in ("times as long with Data", "the pick changes from Pipeshard on gat+amst", "Time of the best choice", "How sure", "GPU-hours", "Memory",
                                   "Time of an iteration", "Round-trip time", "Timeline of an iteration", "Inputs",
                                   "arXiv 2602.02632, Table I", "inferred (fitted)"):
                         self.assertIn(words, text)
@@ -85,19 +85,35 @@ class Report(unittest.TestCase):
         self.show("three", ["scenarios/gat-amst.yaml"], PHONE)
         self.assertLessEqual(self.closed_height, 8 * PHONE[1])
 
-    def test_verdict_and_evidence_are_linked(self):
+    def test_models_are_linked_and_a_link_opens_a_folded_section(self):
         self.show("linked", ["scenarios/gat-amst.yaml", "--set", "models=[gpt2m, gpt2l]", "--set", "groups=[gat, all]"], PHONE)
         self.browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = false)")
         links = self.browser.execute_script("return [...document.querySelectorAll('a')].map(e => e.getAttribute('href'))")
-        self.assertEqual(len(links), 2 * 2 * 5)
+        self.assertEqual(links, ["#m0-verdict", "#m1-verdict"])
         for link in links:
             self.assertEqual(len(self.browser.find_elements("css selector", link)), 1, link)
-        # A link opens what it leads into, also of the model that lies closed.
-        self.browser.find_element("css selector", ".verdict:nth-of-type(2) nav a:nth-of-type(2)").click()
-        heading = self.browser.find_element("id", "m1-memory")
-        self.assertTrue(heading.is_displayed())
-        top = self.browser.execute_script("return arguments[0].getBoundingClientRect().top", heading)
+        section = self.browser.find_element("id", "m1-memory")
+        self.assertFalse(section.is_displayed())
+        self.browser.execute_script("location.hash = '#m1-memory'")
+        self.assertTrue(section.is_displayed())
+        top = self.browser.execute_script("return arguments[0].getBoundingClientRect().top", section)
         self.assertTrue(0 <= top < PHONE[1], top)
+
+    def test_four_tiles_and_one_comparison_come_first_and_the_rest_is_folded(self):
+        self.show("gat-amst", ["scenarios/gat-amst.yaml", "--set", "models=gpt2m"], PHONE)
+        self.assertEqual(len(self.browser.find_elements("css selector", ".tile")), 4)
+        self.browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = false)")
+        bars = [one for one in self.browser.find_elements("css selector", ".bars") if one.is_displayed()]
+        self.assertEqual(len(bars), 1)
+        rows = bars[0].find_elements("css selector", ".bar:not(.ticks)")
+        self.assertLessEqual(len(rows), 8)
+        self.assertTrue(rows[0].text.endswith("the pick"), rows[0].text)
+        # The curves' labels stand beside their ends.
+        self.browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = true)")
+        chart = self.browser.find_element("css selector", ".chart")
+        self.assertEqual(sorted(one.text for one in chart.find_elements("css selector", ".at-end")),
+                         ["Data", "Data on gat", "Pipeshard", "Shard", "ZeRO2"])
+        self.assertEqual(self.browser.find_elements("css selector", "#m0-rtt .legend"), [])
 
     def test_bars_have_axes(self):
         self.show("axes", ["scenarios/gat-amst.yaml", "--set", "models=gpt2m"], DESKTOP)

@@ -65,11 +65,15 @@ class Page(unittest.TestCase):
         status, said = self.server.end()
         self.assertEqual((status, said), (0, ""))
 
-    def begin(self, size=DESKTOP, phone=False, fragment=""):
+    def begin(self, size=DESKTOP, phone=False, fragment="", empty=True):
+        """On the empty page: without a fragment the page opens with the example, which `empty` removes."""
         serve_page.set_size(self.driver, size, phone)
         self.driver.get("about:blank")
         self.driver.get(self.server.address + fragment)
         self.until(lambda: self.driver.find_element("id", "made-by").text, "the page")
+        if not fragment and empty:
+            self.decided()
+            Page.press(self, "New")
 
     def until(self, condition, what):
         return serve_page.wait(self.driver, condition, what)

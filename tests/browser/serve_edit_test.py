@@ -129,10 +129,12 @@ class Editing(serve_case.Page):
         self.type_text("platform: gat-amst\nmodels: [gpt2m]\ntraining: {batch: 8, epochs: 1, blocks_per_epoch: 80}\n")
         self.decided()
         self.choose(".part.link")
+        self.assertIn("in another file", self.find("#selection").text)
         self.press("Copy it into this text, to change it")
         self.assertIn("  sites:", self.text())
+        self.assertNotIn("in another file", self.find("#selection").text)
+        self.assertIn("can be changed", self.find("#notice").text)
         self.decided()
-        self.choose(".part.link")
         serve_page.set_value(self.driver, self.named("Round-trip time"), "0")
         self.until(lambda: "rtt: 100 us" in self.text(), "the change")
 

@@ -92,7 +92,23 @@ class Files(serve_case.Page):
         self.until(lambda: self.text() == text, "the scenario")
         self.decided()
         self.begin(fragment="#s=AAAA")  # holds nothing
-        self.assertEqual(self.text(), "")
+        self.assertEqual(self.text(), text)
+
+    def test_a_link_is_copied_without_the_permission_to_write_the_clipboard(self):
+        self.press("Example")
+        self.decided()
+        self.driver.execute_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+        self.press("Link")
+        url = self.until(lambda: self.named("Link", "#dialog").get_attribute("value"), "the link")
+        self.press("Copy")
+        self.until(lambda: "Copied." in self.find("#dialog").text, "the copy")
+        self.press("Close")
+        self.press("Save")
+        place = self.named("File, from the folder that slmsim serve was started in")
+        place.clear()
+        place.send_keys(Keys.CONTROL, "v")
+        self.assertEqual(place.get_attribute("value"), url)
+        self.press("Close")
 
     def raw(self, method, path, headers, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=serve_page.PATIENCE)

@@ -48,6 +48,21 @@ class Trial(serve_case.Page):
             return self.named("Name", "#selection").get_attribute("value") == word
         self.until(pointed, word)
 
+    def test_the_page_opens_with_an_example_that_runs(self):
+        self.begin(empty=False)
+        self.assertIn("Train gpt2m with ", self.decided())
+        self.settle()
+        tiles = [one.text.split("\n")[0] for one in self.driver.find_elements("css selector", "#verdict .tile")]
+        self.assertEqual(tiles, ["Time of the best choice", "Memory, fullest GPU", "How sure", "Cost"])
+        self.assertEqual(len(self.driver.find_elements("css selector", ".part.site")), 3)
+        self.shoot("opened-1200")
+        self.check_access()
+        serve_page.set_size(self.driver, serve_case.PHONE, True)
+        self.check_access()
+        self.shoot("opened-390")
+        self.press("New")  # the example is not missed
+        self.assertFalse(self.find("#notice").is_displayed())
+
     def test_three_sites_with_two_gpus_each_take_one_step(self):
         self.shoot("trial-empty-1200")
         self.check_access()

@@ -100,12 +100,16 @@ TEST(Answer, AVmsOwnNicHoldsOverItsTypes) {
 
 TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   const std::vector<std::string> words = {"run", kScenario, "-m", "gpt2m", "-t", "Data"};
-  const RunOutcome table = slmsim_run(words);
-  EXPECT_THAT(table.out, HasSubstr("\nassumed: fabric-vm: "));
+  EXPECT_THAT(slmsim_run(words).out, HasSubstr("\nASSUMED  "));
+  std::vector<std::string> listed = words;
+  listed.emplace_back("--assumed");
+  const RunOutcome table = slmsim_run(listed);
+  EXPECT_THAT(table.out, HasSubstr("\nASSUMED  fabric-vm: "));
   EXPECT_THAT(table.out, HasSubstr("copy_rate 0.6 GB/s (fitted elsewhere)"));
   EXPECT_THAT(
       table.out,
-      HasSubstr("link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B; measure with slmsim-netprobe"));
+      HasSubstr(
+          "link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B; measure with\n         slmsim-netprobe\n"));
   const Json all = predictions({"-m", "gpt2m", "-t", "Data"});
   ASSERT_EQ(all.size(), 3u);
   const auto rests_on_link = [](const Json& p) {
@@ -146,7 +150,7 @@ TEST(Answer, HasOneUnitPerColumnAndOneRowForEqualTechniques) {
   const RunOutcome run = slmsim_run({"run", kScenario, "-m", "gpt2m", "--set", "groups=[[gat/0]]", "--set",
                                      "techniques=[Data, ZeRO2]", "--set", "training.batch=1"});
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Data = ZeRO2:\n"));
+  EXPECT_THAT(run.out, HasSubstr("  Data = ZeRO2 gat/0 "));
   const RunOutcome all = slmsim_run({"run", kScenario, "-m", "gpt2m"});
   std::istringstream lines(all.out);
   for (std::string line; std::getline(lines, line);) {

@@ -9,7 +9,7 @@ inline std::vector<BadCase> bad_path_cases() {
   return {
       {"check",
        "path.yaml",
-       {{"1:9", "schema: unknown value \"slmsim/path/2\"; did you mean \"slmsim/path/1\"?"},
+       {{"1:9", "schema: unknown value \"slmsim/path/2\"; known are: slmsim/path/1"},
         {"1:1", "the file has no \"bandwidth\"; it is required"},
         {"2:7", "name: \"a path\" is not a name"},
         {"3:6", "rtt: \"20\" has no unit; " + kExpectsTime},

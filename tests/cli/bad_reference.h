@@ -9,7 +9,7 @@ inline std::vector<BadCase> bad_reference_cases() {
   const std::string twice = "groups: a GPU is in one group twice; name each VM, GPU or site once";
   const std::string techniques = "Data, ZeRO2, Shard, Pipeshard";
   return {
-      {"run", "unknown-platform.yaml", {{"2:11", "there is no platform \"gat-ams\"; did you mean \"gat-amst\"?"}}, ""},
+      {"run", "unknown-platform.yaml", {{"2:11", "there is no platform \"gat-asmt\"; did you mean \"gat-amst\"?"}}, ""},
       // gpt2l and gpt2L are equally near to gtp2l but for its case.
       {"run",
        "unknown-model.yaml",

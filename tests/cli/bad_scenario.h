@@ -205,7 +205,7 @@ inline std::vector<BadCase> bad_value_cases() {
        {{"3:14", "training.precision: unknown value \"fp8\"; known are: fp16, bf16, tf32, fp32"},
         {"4:22", "training.rematerialisation: unknown value \"perhaps\"; known are: no, yes, "},
         {"6:32", "gradient_collective: unknown value \"allreduce\"; did you mean \"all-reduce\"?"},
-        {"7:25", "techniques.Pipeshard.schedule: unknown value \"1f2b\"; did you mean \"1f1b\"?"}},
+        {"7:25", "techniques.Pipeshard.schedule: unknown value \"1f2b\"; known are: 1f1b, gpipe, zb-h1"}},
        ""},
       {"run",
        "micro-batches.yaml",

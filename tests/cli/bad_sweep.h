@@ -18,7 +18,7 @@ inline std::vector<BadCase> bad_sweep_cases() {
        ""},
       {"sweep",
        "sweep-paths.yaml",
-       {{"3:11", "there is no \"wna.rtt\" to override; did you mean \"wan\"?"},
+       {{"3:11", "there is no link \"wna\" to override; did you mean \"wan\"?"},
         {"4:11", "there is no \"trainig.batch\" to override; did you mean \"training\"?"},
         {"5:11", "unknown key \"bach\" in training; did you mean \"batch\"?"},
         {"6:11", "\"name.of\" leads into a single value"}},

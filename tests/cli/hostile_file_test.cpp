@@ -68,7 +68,9 @@ TEST_F(HostileFile, OfBytesIsNoText) {
       "\x7f"
       "ELF\x02\x01\x01" +
           std::string(9, '\0'),
-      {{"1:5", text_expected}});
+      {{"", "this is a program, not a scenario"}});
+  expect_refused_as(std::string("GGUF\x03\0\0\0", 8) + std::string(2 << 20, '\0'),
+                    {{"", "this is a GGUF file of a model's weights, not a scenario"}});
   // The second line's third byte.
   expect_refused_as(std::string("a: b\nc:\0 d\n", 11), {{"2:3", text_expected}});
   expect_refused_as("name: caf\xe9\n", {{"1:10", text_expected}});     // Latin-1

@@ -150,7 +150,7 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
   refusal({"csv"}, "FILE is required");
   refusal({"neusigt", table}, "there is no format \"neusigt\"; did you mean \"neusight\"?");
   refusal({"csv", folder.file("none.csv")}, "there is no such file");
-  refusal({"csv", table, "--gpu", "a300"}, "there is no GPU \"a300\"; did you mean \"a30\"?");
+  refusal({"csv", table, "--gpu", "a300"}, "--gpu: there is no GPU \"a300\"; list them by slmsim list gpus");
   refusal({"csv", table, "--precision", "fp61"}, "--precision \"fp61\" is unknown; did you mean \"fp16\"?");
   refusal({"csv", table, "--least", "10"}, "--least: ");
   refusal({"csv", table, "--where", "gpu"}, "--where \"gpu\": COLUMN=VALUE is expected");

@@ -21,7 +21,7 @@ const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/import/inventory/files/";
 std::string run_what_was_written(const std::string& folder) {
   const RunOutcome check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
   EXPECT_EQ(check.status, 0) << check.err;
-  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "Data"});
+  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "DDP"});
   EXPECT_EQ(run.status, 0) << run.err;
   return run.out;
 }
@@ -55,6 +55,15 @@ TEST(Init, WritesASliceOfFabric) {
   }
 }
 
+TEST(Init, TakesGpusOfTheCommandLineOverTheFiles) {
+  const TemporaryFolder folder;
+  const RunOutcome run =
+      slmsim_run({"init", "--fablib", kFiles + "context.json", "--gpu", "gpu-a=a30:3", folder.file("slice")});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(contents(folder.file("slice/platform.yaml")),
+              AllOf(HasSubstr("gpus: [a30, a30, a30]"), HasSubstr("gpus: [t4]"), Not(HasSubstr("rtx6000"))));
+}
+
 TEST(Init, WritesInventories) {
   for (const auto& [option, file] : {std::pair{"--ansible", "inventory.ini"},
                                      {"--ansible", "inventory.yaml"},
@@ -83,13 +92,16 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
   const TemporaryFolder folder;
   const std::string out = folder.file("mine");
   const std::pair<std::vector<std::string>, std::string> kWrong[] = {
-      {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; did you mean"},
+      {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; list them by slmsim list gpus"},
       {{"--gpu", "a10:x"}, "\"x\" is not a number of GPUs"},
       {{"--gpu", "a10", "--model", "gpt9"}, "there is no model \"gpt9\""},
       {{"--gpu", "a10", "--technique", "Zero2"}, "did you mean \"ZeRO2\""},
       {{"--gpu", "a10", "--vm-type", "here=works"}, "there is no VM type \"works\"; did you mean \"workstation\"?"},
       {{"--gpu", "a10", "--vm-type", "her=workstation"}, "there is no machine \"her\"; did you mean \"here\"?"},
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,c=1ms"}, "--link: there is no site \"c\""},
+      {{"--gpu", "a=a10", "--gpu", "b=a10", "--gpu", "c=a10", "--site", "a=campus", "--site", "b=campus", "--site",
+        "c=cloud", "--link", "moon,cloud=1ms"},
+       "--link: there is no site \"moon\"; known are: campus, cloud"},
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=1"}, "--link: \"1\" has no unit"},
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a=1ms"}, "SITE,SITE=RTT or SITE,SITE=RTT,RATE is expected"},
       {{"--fablib", kFiles + "slice.json"}, "slice.json:1:1: error: these are a slice's own attributes"},

@@ -77,7 +77,8 @@ TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
 
 TEST(Plan, SaysBeforehandWhenItEnds) {
   EXPECT_TRUE(
-      slmsim_run(with({})).err.starts_with("slmsim: stops within 15 min with the results so far (--time-limit)\n"));
+      slmsim_run(with({})).err.starts_with("slmsim: stops within 5 s with the results so far (--time-limit)\n"));
+  EXPECT_TRUE(slmsim_run(with({"--effort", "2"})).err.starts_with("slmsim: stops within 15 min"));
   EXPECT_TRUE(slmsim_run(with({"--time-limit", "60"})).err.starts_with("slmsim: stops within 1 min"));
   EXPECT_EQ(slmsim_run(with({"--time-limit", "0"})).err, "");  // it has no end but its effort
 }
@@ -188,6 +189,18 @@ TEST(Plan, SaysSoWhereNothingFits) {
   const RunOutcome done = slmsim_run(with({"--set", "software.usable_memory=0.05", "--set", "groups=all"}));
   EXPECT_EQ(done.status, 1);
   EXPECT_THAT(done.out, HasSubstr("nothing fits"));
+}
+
+TEST(Plan, TellsWhyNothingRuns) {
+  // 20 epochs of 570 sequences in batches of 8 are 1425 steps.
+  const RunOutcome done =
+      slmsim_run({"plan", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=[[gat]]", "--set",
+                  "techniques={OneBitAdam: {warm_up: 1000000}}", "--technique", "OneBitAdam"});
+  EXPECT_EQ(done.status, 1) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(" cannot run, 0 do not fit, 0 simulated"));
+  EXPECT_THAT(done.out, HasSubstr(" cannot run: the job's 1425 steps end within the warm-up of 1000000"));
+  EXPECT_THAT(done.out, HasSubstr("\n  nothing runs\n"));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("fits")));
 }
 
 TEST(Plan, IsNeverWorseThanRunWhateverTheEffort) {

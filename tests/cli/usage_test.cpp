@@ -57,7 +57,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"run", kScenario, "--format"}, "--format"),
       usage({"run", kScenario, "--technique", "data"}, "\"data\" is unknown; did you mean \"Data\"?"),
       usage({"run", kScenario, "--technique", "ZeRO-3"},
-            "gat-amst has no technique \"ZeRO-3\"; did you mean \"ZeRO2\"? it has Data, ZeRO2, Shard, Pipeshard"),
+            "gat-amst has no technique \"ZeRO-3\"; it has Data, ZeRO2, Shard, Pipeshard; add it under techniques"),
       usage({"explain", kScenario, "-t", "ZeRO-3"}, "it has Data, ZeRO2, Shard, Pipeshard"),
       usage({"max-model", kScenario, "-t", "DDP"}, "gat-amst has no technique \"DDP\""),
       usage({"run", kScenario, "--model", "gpt2x"}, "gat-amst has no model \"gpt2x\"; did you mean"),
@@ -101,7 +101,7 @@ std::vector<WrongUse> wrong_uses() {
       set("models=[gpt2m", "--set models=[gpt2m:1", "not valid YAML"),
       set("models=[a, *b]", "--set models=[a, *b]:1:5", "not valid YAML: the referenced anchor is not defined"),
       set("platform.vms.gat.gpus.0=h1000", "--set platform.vms.gat.gpus.0=h1000:1:1",
-          "there is no GPU \"h1000\"; did you mean \"h100\"?"),
+          "there is no GPU \"h1000\"; list them by slmsim list gpus"),
   };
 }
 
@@ -160,6 +160,22 @@ TEST(CommandLine, RefusesTwoResultsInOneFile) {
   expect_refused({"run", kScenario, "--technique", "Data", "--output", file, "--trace", same}, same,
                  {{"", "two results would be written there"}});
   EXPECT_EQ(folder.count(), 0);
+}
+
+TEST(CommandLine, TakesTheFormatFromTheEndingOfTheOutput) {
+  const TemporaryFolder folder;
+  const auto run_into = [&](const std::string& file) {
+    const RunOutcome run =
+        slmsim_run({"run", kScenario, "-t", "Data", "-g", "gat", "-m", "gpt2m", "-o", folder.file(file)});
+    EXPECT_EQ(run.status, 0) << run.err;
+    return contents(folder.file(file));
+  };
+  EXPECT_EQ(run_into("o.json").substr(0, 1), "{");
+  EXPECT_EQ(run_into("o.csv").substr(0, 9), "scenario,");
+  EXPECT_EQ(run_into("o.txt").substr(0, 9), "gat-amst:");
+  expect_refused({"run", kScenario, "--format", "csv", "-o", folder.file("other.json")}, "slmsim",
+                 {{"", "--format csv contradicts --output"}});
+  EXPECT_EQ(slmsim_run({"run", kScenario, "-t", "Data", "--format", "json", "-o", folder.file("same.json")}).status, 0);
 }
 
 TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {

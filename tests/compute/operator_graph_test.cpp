@@ -242,10 +242,21 @@ TEST(OperatorGraph, GivesProductsTheWidthOfHeads) {
 TEST(OperatorGraph, ReportsThreeTimesTheProductsOfAnyModel) {
   for (const auto& row : family_table()) {
     const auto family = static_cast<Family>(&row - family_table().data());
-    Transformer model = small(family, row.traits.rms_norm ? 2 : 4);
+    Transformer model = small(family, row.traits.grouped ? 2 : 4);
     model.head_dim = 6;
     EXPECT_NEAR(reported_flops(model, 1, false).value, 3 * forward_flops(build_operator_graph(model)), 1e-9)
         << row.name;
+  }
+}
+
+TEST(OperatorGraph, ReportsThreeTimesTheProductsOfAHeadOfClasses) {
+  for (const Family family : {Family::kLlama, Family::kBert}) {
+    for (const bool tokens : {false, true}) {
+      Transformer model = small(family);
+      model.classes = 3;
+      model.classifies_tokens = tokens;
+      EXPECT_NEAR(reported_flops(model, 1, false).value, 3 * forward_flops(build_operator_graph(model)), 1e-9);
+    }
   }
 }
 
@@ -271,6 +282,85 @@ TEST(OperatorGraph, NormsBranchesAndBoundsScoresOfGemma2) {
   // Besides the scores' softmax, 4 heads x 2 x 2, what tanh made of them is kept.
   EXPECT_EQ(find(second, "softmax").saved_scores - find(gemma, "softmax").saved_scores, 16.0);
   EXPECT_EQ(find(second, "loss").saved_elements - find(gemma, "loss").saved_elements, 20.0);
+}
+
+int count(const OperatorGraph& graph, OperatorKind kind) {
+  int out = 0;
+  for (const auto vertex : operators_of(graph)) out += graph[vertex].kind == kind ? 1 : 0;
+  return out;
+}
+
+TEST(OperatorGraph, PutsNormsWhereTheFamilyHasThem) {
+  const auto norms = [](Family family) { return count(build_operator_graph(small(family)), OperatorKind::kNorm); };
+  EXPECT_EQ(norms(Family::kGpt2), 3);     // two in the layer, one before the head
+  EXPECT_EQ(norms(Family::kGptJ), 2);     // one for both branches
+  EXPECT_EQ(norms(Family::kGptNeoX), 3);  // one for each
+  EXPECT_EQ(norms(Family::kGemma2), 5);   // four in the layer
+  EXPECT_EQ(norms(Family::kGemma3), 6);   // and queries and keys
+  EXPECT_EQ(norms(Family::kOlmo2), 4);    // queries and keys, both branches, the head
+  EXPECT_EQ(norms(Family::kBert), 4);     // the embedding, two in the layer, in the head
+  EXPECT_EQ(norms(Family::kOpenAiGpt), 2);
+  EXPECT_EQ(norms(Family::kBloom), 4);  // the embedding's too
+}
+
+// Queries, keys and values and the MLP read the same tensor, which is kept once: 2 x 8 elements.
+TEST(OperatorGraph, KeepsASharedNormOnce) {
+  const OperatorGraph graph = build_operator_graph(small(Family::kGptJ));
+  EXPECT_EQ(find(graph, "qkv").saved_elements, 16.0);
+  EXPECT_EQ(find(graph, "mlp up").saved_elements, 0.0);
+  EXPECT_EQ(find(build_operator_graph(small(Family::kGptNeoX)), "mlp up").saved_elements, 16.0);
+}
+
+TEST(OperatorGraph, AttendsToAWindowOfTokens) {
+  Transformer model = small(Family::kLlama);
+  model.layers = 2;
+  model.sequence = 8;
+  model.layer_kinds = {{.window = 2}, {}};
+  const OperatorGraph graph = build_operator_graph(model);
+  std::vector<double> shares;
+  for (const auto vertex : operators_of(graph)) {
+    if (graph[vertex].role == Role::kScores) shares.push_back(graph[vertex].attended);
+  }
+  // (2 x 8 - 2 x 2 / 2) of 8 x 8, and half of them.
+  EXPECT_EQ(shares, (std::vector<double>{14.0 / 64, 0.5}));
+  EXPECT_EQ(find(build_operator_graph(small(Family::kBert)), "scores").attended, 1.0);
+}
+
+TEST(OperatorGraph, TurnsNothingInALayerWithoutPositions) {
+  Transformer model = small(Family::kLlama);
+  model.layer_kinds = {{.rotary = false}};
+  EXPECT_EQ(find(build_operator_graph(model), "qkv").rotated, 0.0);
+  EXPECT_EQ(find(build_operator_graph(small(Family::kBloom)), "qkv").rotated, 0.0);
+  EXPECT_EQ(find(build_operator_graph(small(Family::kLlama)), "qkv").rotated, 32.0);  // 2 x (8 + 8)
+}
+
+TEST(OperatorGraph, ClassifiesTheFirstTokenOfAnEncoder) {
+  Transformer model = small(Family::kBert);
+  const OperatorGraph words = build_operator_graph(model);
+  EXPECT_EQ(find(words, "head dense").matrix.m, 2);
+  EXPECT_EQ(find(words, "head").matrix.n, 10);
+  EXPECT_EQ(find(words, "head dense").parameters, 82.0);  // 8 x 8 + 8, and the tied head's bias of 10
+  model.classes = 3;
+  const OperatorGraph classes = build_operator_graph(model);
+  EXPECT_EQ(find(classes, "head dense").matrix.m, 1);
+  EXPECT_EQ(find(classes, "head").parameters, 27.0);  // 3 x 8 + 3
+  EXPECT_EQ(find(classes, "loss").outputs, 3.0);
+}
+
+TEST(OperatorGraph, ClassifiesASequenceByADecodersLastToken) {
+  Transformer model = small(Family::kLlama);
+  model.classes = 3;
+  const OperatorGraph graph = build_operator_graph(model);
+  EXPECT_EQ(find(graph, "head").parameters, 24.0);
+  EXPECT_EQ(find(graph, "head").outputs, 6.0);
+  EXPECT_EQ(find(graph, "loss").outputs, 3.0);
+}
+
+TEST(OperatorGraph, KnowsALayerNormWithoutAShift) {
+  EXPECT_TRUE(find(build_operator_graph(small(Family::kLlama)), "norm 1").is_rms_norm());
+  EXPECT_FALSE(find(build_operator_graph(small(Family::kCohere)), "norm 1").is_rms_norm());
+  EXPECT_FALSE(find(build_operator_graph(small(Family::kOlmo)), "norm 1").is_rms_norm());
+  EXPECT_EQ(find(build_operator_graph(small(Family::kOlmo)), "norm 1").parameters, 0.0);
 }
 
 TEST(OperatorGraph, KeepsNothingForARelu) {

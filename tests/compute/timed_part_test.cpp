@@ -1,8 +1,8 @@
 // When a measured kernel stands for what a software stack runs.
 #include <gmock/gmock.h>
 
-#include "sim/compute/optimizer.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/optimizer.h"
 #include "tests/compute/measured_gpu.h"
 
 namespace slmsim::timed_part_test {
@@ -132,6 +132,31 @@ TEST(TimedPart, OfFlashAttentionIsDividedAmongItsProducts) {
   EXPECT_DOUBLE_EQ(sum.forward.value, 1);
   EXPECT_DOUBLE_EQ(sum.backward.value, 2);
   EXPECT_DOUBLE_EQ(sum.basis.measured.value, 3);
+  // It was timed with the half of the scores that scores and values divide; a window leaves a quarter of that half, an
+  // encoder needs all.
+  Operator scores = operator_of(Role::kScores);
+  scores.attended = 0.125;
+  EXPECT_DOUBLE_EQ(time_of(scores, gpu, flash).forward.value, 0.125);
+  EXPECT_DOUBLE_EQ(time_of(scores, gpu, flash).backward.value, 0.25);
+  scores.attended = 1;
+  EXPECT_DOUBLE_EQ(time_of(scores, gpu, flash).forward.value, 1);
+}
+
+TEST(FlashAttention, TakesTimeInProportionToTheAttendedScores) {
+  Gpu gpu = made_up::with({});
+  gpu.compute_capability = 80;
+  gpu.kernels = {};
+  const Software flash = stack(AttentionKernel::kFlash);
+  Operator scores = operator_of(Role::kScores);
+  const OperatorTime half = time_of(scores, gpu, flash),
+                     least = least_operator_time(scores, gpu, Precision::kFp16, flash);
+  scores.attended = 0.25;
+  const OperatorTime quarter = time_of(scores, gpu, flash),
+                     bound = least_operator_time(scores, gpu, Precision::kFp16, flash);
+  EXPECT_DOUBLE_EQ(half.forward.value - flash.launch.value / 2, 2 * (quarter.forward.value - flash.launch.value / 2));
+  EXPECT_DOUBLE_EQ(half.backward.value - flash.launch.value / 2, 2 * (quarter.backward.value - flash.launch.value / 2));
+  EXPECT_DOUBLE_EQ(least.forward.value, 2 * bound.forward.value);
+  EXPECT_LE(bound.forward, quarter.forward);
 }
 
 TEST(TimedPart, OfAnOptimizerIsTheOneThatTheStackNames) {

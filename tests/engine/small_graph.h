@@ -38,7 +38,8 @@ class SmallGraph {
     route.latency = Seconds{latency};
     route.socket_rate = BytesPerSecond{socket_rate};
     route.windowed = true;
-    route.window = {Bytes{initial}, Bytes{steady}, Seconds{rtt}, Seconds{idle_limit}};
+    route.window = {Bytes{initial}, Bytes{steady}, Seconds{rtt}, Seconds{idle_limit > 0 ? idle_limit - rtt : 0}};
+    route.window.restart = Bytes{initial};
     return graph_.add_connection({0, 1, sockets, route});
   }
 

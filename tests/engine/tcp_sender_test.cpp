@@ -13,7 +13,7 @@ constexpr double kSegment = 1000, kRtt = 0.1;
 
 TcpWindow path(CongestionControl congestion_control, double loss = 0, double steady = 1e9) {
   TcpWindow window;
-  window.initial = Bytes{10 * kSegment};
+  window.initial = window.restart = Bytes{10 * kSegment};
   window.steady = Bytes{steady};
   window.rtt = Seconds{kRtt};
   window.segment = Bytes{kSegment};
@@ -171,11 +171,44 @@ TEST(TcpSender, HystartEndsSlowStartWhereOthersAreQueuedBefore) {
 
 TEST(TcpSender, SlowStartAfterAPauseLeadsBackToThreeQuarters) {
   TcpWindow window = path(CongestionControl::kCubic);
-  window.idle_limit = Seconds{0.3};
+  window.timeout_margin = Seconds{0.3} - window.rtt;
   TcpSender sender(window, 1, INFINITY, {.window = 800 * kSegment, .threshold = 200 * kSegment}, 0);
   sender.resume(0.7);  // two time-outs
   EXPECT_EQ(sender.state(0).window, 200 * kSegment);
   EXPECT_EQ(sender.state(0).threshold, 600 * kSegment);
+}
+
+// A window of 1000 segments leaves at 2000 a second: 0.5 s from handing over to acknowledgement where the path alone has 0.1.
+TEST(TcpSender, ATimeOutCoversWhatBytesWaitInQueues) {
+  TcpWindow window = path(CongestionControl::kCubic, 0, 1000 * kSegment);
+  window.timeout_margin = Seconds{0.2};
+  const auto kept = [&](double idle, int rounds) {
+    TcpSender sender(window, 1, 2000 * kSegment, {.window = 1000 * kSegment, .threshold = 1000 * kSegment}, 0);
+    for (int i = 0; i < rounds; ++i) {
+      const double sent = sender.take(1e12);
+      sender.left(sent, sent / (2000 * kSegment));
+      sender.acknowledged(sent, 0);
+    }
+    const double before = sender.state(0).window;
+    sender.resume(idle);
+    return sender.state(0).window / before;
+  };
+  // The first samples: four deviations, 2.2 x 0.4 s, are more than 200 ms. After some round trips 0.5 + 0.2 s are left.
+  // The last byte waited 0.4 s of these.
+  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.4 - 0.01, 1), 1);
+  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.4 + 0.01, 1), 0.5);
+  EXPECT_EQ(kept(0.29, 20), 1);
+  EXPECT_EQ(kept(0.31, 20), 0.5);
+  EXPECT_EQ(kept(0.31 + 0.7, 20), 0.25);
+}
+
+TEST(TcpSender, APauseLeavesTenSegmentsAlsoWhereTheReceiverOffersFewerAtFirst) {
+  TcpWindow window = path(CongestionControl::kCubic);
+  window.initial = Bytes{6 * kSegment};
+  window.timeout_margin = Seconds{0.2};
+  TcpSender sender(window, 1, INFINITY, {.window = 800 * kSegment, .threshold = 200 * kSegment}, 0);
+  sender.resume(60);
+  EXPECT_EQ(sender.state(0).window, 10 * kSegment);
 }
 
 // A window of 3000 B, all of the send buffer: a third is free once 1000 B are acknowledged. A program that polls sends a

@@ -1,6 +1,9 @@
 // Tables of runs and training logs.
 #include "sim/fit/pilot.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "sim/fit/training_log.h"
@@ -198,6 +201,125 @@ TEST(TrainingLog, OfAlpaHasItsRate) {
       2, 1024);
   ASSERT_EQ(log.figures.size(), 1);
   EXPECT_EQ(log.figures[0].value, 8.35e12);
+}
+
+// What each program's words state of its job. Of Megatron-LM's form in argonne-lcf/Megatron-DeepSpeed the batch is also the
+// rate times the time: 53.753 x 14.2875 s = 768.
+TEST(TrainingLog, StatesItsJob) {
+  using Values = std::vector<double>;
+  const struct {
+    const char* text;
+    LoggedSetting setting;
+    Values values;
+  } kLogs[] = {
+      {" iteration 1/ 9 | elapsed time per iteration (ms): 9.0 | global batch size:   768 | actual seqlen:  4096 |\n",
+       LoggedSetting::kBatch,
+       {768}},
+      {" iteration 1/ 9 | elapsed time per iteration (ms): 9.0 | global batch size:   768 | actual seqlen:  4096 |\n",
+       LoggedSetting::kSequence,
+       {4096}},
+      // The batch grows while the run begins; the first step is warm-up.
+      {" iteration 1/ 9 | elapsed time per iteration (ms): 9.0 | global batch size: 16 |\n"
+       " iteration 2/ 9 | elapsed time per iteration (ms): 9.0 | global batch size: 32 |\n"
+       " iteration 3/ 9 | elapsed time per iteration (ms): 9.0 | global batch size: 64 |\n",
+       LoggedSetting::kBatch,
+       {32, 64}},
+      {"  seq_length ...................................... 2048\n  encoder_seq_length .............................. "
+       "512\n"
+       " iteration 1/ 9 | elapsed time per iteration (ms): 9.0 |\n",
+       LoggedSetting::kSequence,
+       {2048}},
+      {"using world size: 8, data-parallel size: 4, tensor-model-parallel size: 2\n"
+       " iteration 1/ 9 | elapsed time per iteration (ms): 9.0 |\n",
+       LoggedSetting::kGpus,
+       {8}},
+      {" iteration 1/ 9 | elapsed time per iteration (ms): 14287.5 | samples per second: 53.753 |\n",
+       LoggedSetting::kBatch,
+       {14.2875 * 53.753}},
+      {"[INFO] [config.py:1003:print]   train_batch_size ............. 32\n"
+       "[INFO] [config.py:1003:print]   world_size ................... 2\n SamplesPerSec=8.0\n",
+       LoggedSetting::kBatch,
+       {32}},
+      {"    \"train_batch_size\": 32,\n SamplesPerSec=8.0\n", LoggedSetting::kBatch, {32}},
+      {"Trainer is initialized with local batch size 8, global batch size 64, gradient accumulation steps 1, sequence "
+       "length 8192, total steps 1000\n[titan] step: 1 tps: 7,000\n",
+       LoggedSetting::kBatch,
+       {64}},
+      {"Training starts at step 1, with local batch size 1, global batch size 8, sequence length 8192\n tps: 7\n",
+       LoggedSetting::kSequence,
+       {8192}},
+      {"Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]\n tps: 7\n", LoggedSetting::kGpus, {8}},
+      {"Model llama3 8B size: 8,030,261,248 total parameters\n tps: 7\n", LoggedSetting::kParameters, {8030261248.0}},
+  };
+  for (const auto& [text, setting, values] : kLogs) {
+    SCOPED_TRACE(text);
+    const auto log = read_training_log(written("job.log", text), 8, 1024);
+    const auto of = [&, wanted = setting](const LoggedValues& one) { return one.setting == wanted; };
+    const auto found = std::find_if(log.settings.begin(), log.settings.end(), of);
+    ASSERT_NE(found, log.settings.end());
+    EXPECT_THAT(found->values, testing::Pointwise(testing::DoubleEq(), values));
+  }
+  // DeepSpeed's world_size counts data-parallel ranks.
+  const auto log =
+      read_training_log(written("ranks.log", "[config.py:1]   world_size ....... 2\n SamplesPerSec=8.0\n"), 8, 1);
+  EXPECT_THAT(log.settings, testing::IsEmpty());
+}
+
+// A row of a log of gpt2m with Data on both GPUs.
+std::vector<std::string> errors_of_log(const std::string& text) {
+  written("own.log", text);
+  const auto table = written("own.csv", "model,technique,group,what,value\ngpt2m,Data,gat+amst,log,own.log\n");
+  return errors_of([&] { read_pilots(table, scenario()); });
+}
+
+TEST(Pilots, ALogOfAnotherJobIsAnErrorOfItsRow) {
+  const std::string step = " iteration 1/ 9 | elapsed time per iteration (ms): 900.0 |";
+  const int batch = scenario().training.batch;
+  EXPECT_THAT(errors_of_log(fmt::format("{} global batch size: {} | actual seqlen: 1024 |\n", step, batch)),
+              testing::IsEmpty());
+  EXPECT_THAT(
+      errors_of_log(step + " global batch size: 768 | actual seqlen: 4096 |\n"),
+      ElementsAre(HasSubstr(fmt::format("own.csv:2:1: error: value: own.log states global batch size 768, sequence "
+                                        "length 4096; the scenario has {}, 1024",
+                                        batch))));
+  EXPECT_THAT(errors_of_log("using world size: 8, data-parallel size: 8\n" + step + "\n"),
+              ElementsAre(HasSubstr("states number of GPUs 8; the scenario has 4")));
+  // GPT-2 medium has 354 823 168 parameters, and 406 286 336 if the shared embedding counts twice.
+  for (const char* same : {"354,823,168", "406,286,336"})
+    EXPECT_THAT(errors_of_log(fmt::format("Model size: {} total parameters\n{}\n", same, step)), testing::IsEmpty());
+  EXPECT_THAT(errors_of_log("Model size: 124,439,808 total parameters\n" + step + "\n"),
+              ElementsAre(HasSubstr("states number of parameters 124439808; the scenario has 354823168")));
+}
+
+// An iteration has the scenario's batch of 1024 tokens each.
+TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
+  const auto errors = [&](const std::string& first, const std::string& second) {
+    return errors_of([&] {
+      read_pilots(
+          written("pairs.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,{}\ngpt2m,Data,gat,{}\n",
+                                           first, second)),
+          scenario());
+    });
+  };
+  const double tokens = 1024.0 * scenario().training.batch, steps = scenario().training.steps();
+  const std::string rate = fmt::format("tokens_per_second,{}", tokens / 2), job = fmt::format("job,{} s", 2 * steps);
+  EXPECT_THAT(errors("iteration,2 s", rate), testing::IsEmpty());
+  EXPECT_THAT(errors("iteration,2 s", job), testing::IsEmpty());
+  EXPECT_THAT(errors("iteration,5 s", rate),
+              ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "),
+                                         HasSubstr(" tokens/s contradict 5 s"), HasSubstr("(line 2)"))));
+  EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
+}
+
+// As --group takes them.
+TEST(Pilots, GroupsHaveTheNamesOfTheCommandLine) {
+  for (const char* group : {"all", "amst+gat", "gat+amst"}) {
+    const auto table =
+        written("all.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,{},iteration,2 s\n", group));
+    const auto pilots = read_pilots(table, scenario());
+    ASSERT_EQ(pilots.size(), 1) << group;
+    EXPECT_THAT(pilots[0].cell.group, ElementsAre("gat", "amst")) << group;
+  }
 }
 
 TEST(TrainingLog, OfNoProgramIsAnError) {

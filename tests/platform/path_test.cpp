@@ -171,6 +171,47 @@ TEST(Iperf3, TellsTheSendersCongestionControlWhereItIsAKnownOne) {
   EXPECT_FALSE(client("vegas"));
 }
 
+// A test of `seconds`, with 40 ms of RTT, at `mbps` over one stream.
+std::string timed(double seconds, double mbps, const std::string& test = "", const std::string& start = "") {
+  return "{start: {" + start + "tcp_mss_default: 1448, test_start: {protocol: TCP" + test +
+         "}}, end: {streams: [{sender: {min_rtt: 40000}}], sum_sent: {seconds: " + std::to_string(seconds) +
+         "}, sum_received: {seconds: 10, bits_per_second: " + std::to_string(mbps * 1e6) + "}}}";
+}
+
+std::vector<std::string> errors_in(const std::string& json) {
+  return errors_of([&] { as_path(parse_yaml(json, "i.json")); });
+}
+
+// 20 round trips of 40 ms are 0.8 s. At 100 Gbit/s a window of 0.5 GB is 35 000 times ten segments: 15.1 doublings, twice
+// that is 30.2 round trips, 1.2 s.
+TEST(Iperf3, IsRefusedWhereItIsTooShortToLeaveSlowStart) {
+  EXPECT_THAT(errors_in(timed(0.32, 0.3)),
+              ElementsAre(HasSubstr("320 ms, 8 round trips of 40 ms, are too short to leave slow start; run "
+                                    "iperf3 -c HOST -J -t 10")));
+  EXPECT_THAT(errors_in(timed(1, 100e3)), ElementsAre(HasSubstr("too short")));
+  EXPECT_THAT(errors_in(timed(1.3, 100e3)), IsEmpty());
+  EXPECT_THAT(errors_in(timed(1, 100)), IsEmpty());
+  // The omitted seconds passed slow start.
+  EXPECT_THAT(errors_in(timed(1, 100e3, ", omit: 1")), IsEmpty());
+  EXPECT_THAT(
+      errors_in("{start: {test_start: {protocol: TCP}}, end: {sum_received: {seconds: 0.1, bits_per_second: 1e9}}}"),
+      ElementsAre(HasSubstr("100 ms are too short to leave slow start")));
+}
+
+TEST(Iperf3, IsRefusedWhereItReachedItsOwnLimit) {
+  EXPECT_THAT(
+      errors_in(timed(10, 49.5, ", target_bitrate: 50000000")),
+      ElementsAre(HasSubstr(
+          "the test reached its own limit of 6.25 MB/s (-b), not the path's; run iperf3 -c HOST -J without it")));
+  EXPECT_THAT(errors_in(timed(10, 30, ", target_bitrate: 50000000")), IsEmpty());
+  EXPECT_THAT(errors_in(timed(10, 30, ", target_bitrate: 0")), IsEmpty());
+  EXPECT_THAT(errors_in(timed(10, 49.5, ", fqrate: 50000000")), ElementsAre(HasSubstr("(--fq-rate)")));
+  // 64 KiB in 40 ms are 13.1 Mbit/s.
+  EXPECT_THAT(errors_in(timed(10, 13, "", "sock_bufsize: 65536, ")),
+              ElementsAre(HasSubstr("the test filled its own window of 64 KiB (-w), not the path")));
+  EXPECT_THAT(errors_in(timed(10, 5, "", "sock_bufsize: 65536, ")), IsEmpty());
+}
+
 TEST(Iperf3, IsRefusedWithoutARate) {
   EXPECT_THAT(errors_of([] { as_path(parse_yaml("{start: {test_start: {protocol: TCP}}, intervals: []}", "i.json")); }),
               ElementsAre(HasSubstr("iperf3 reports no rate (end.sum_received.bits_per_second); did the run end?")));

@@ -105,25 +105,36 @@ TEST(TcpWindow, StartsNoWiderThanItGets) {
 
 TEST(TcpWindow, IsKeptThroughPausesByBbr) {
   const std::string tcp = "copy_rate: 1 GB/s, net.ipv4.tcp_congestion_control: ";
-  EXPECT_EQ(route_over("rtt: 20 ms", tcp + "bbr").window.idle_limit.value, 0);
-  EXPECT_EQ(route_over("rtt: 20 ms", tcp + "cubic").window.idle_limit.value, 0.22);
+  EXPECT_EQ(route_over("rtt: 20 ms", tcp + "bbr").window.timeout_margin.value, 0);
+  EXPECT_EQ(route_over("rtt: 20 ms", tcp + "cubic").window.timeout_margin.value, 0.2);
 }
 
 TEST(TcpWindow, CutsSegmentsToTheSmallestMtuOfTheWay) {
   // The west has 9000, the link 1500: ten segments of 1448.
   EXPECT_EQ(route_over("rtt: 20 ms, mtu: 1500 B").window.initial.value, 14480.0);
-  // The link has 9000 now, but the receiver in the east still has 1500.
-  EXPECT_EQ(route_over("rtt: 20 ms, mtu: 9 kB").window.initial.value, 14480.0);
+  // The link has 9000 now, and so have the hosts in the east, which state no limit: seven segments of 8948 are at most 65535.
+  EXPECT_EQ(route_over("rtt: 20 ms, mtu: 9 kB").window.initial.value, 62636.0);
+}
+
+TEST(TcpWindow, ALinkOfLargerPacketsThanItsHostsIsAnError) {
+  Reading reading;
+  read_platform(parse_yaml(with(kPair, "east: {}", "east: {mtu: 1500 B}") +
+                               "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
+                               "  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms, mtu: 9 kB}\n",
+                           "p.yaml"),
+                "", reading);
+  ASSERT_EQ(errors_of(reading).size(), 1u);
+  EXPECT_NE(errors_of(reading)[0].find("the hosts of east have 1500 B"), std::string::npos) << errors_of(reading)[0];
 }
 
 TEST(TcpWindow, IsForgottenAfterAPauseOfTheRetransmissionTimeout) {
   EXPECT_DOUBLE_EQ(route_over("rtt: 20 ms").window.rtt.value, 0.02);
-  EXPECT_DOUBLE_EQ(route_over("rtt: 20 ms").window.idle_limit.value, 0.22);  // RTT + 200 ms
+  EXPECT_DOUBLE_EQ(route_over("rtt: 20 ms").window.timeout_margin.value, 0.2);
 }
 
 TEST(TcpWindow, IsKeptThroughPausesWhereTheKernelIsToldSo) {
   const Route route = route_over("rtt: 20 ms", "copy_rate: 1 GB/s, net.ipv4.tcp_slow_start_after_idle: no");
-  EXPECT_EQ(route.window.idle_limit.value, 0.0);
+  EXPECT_EQ(route.window.timeout_margin.value, 0.0);
 }
 
 TEST(Route, IsWindowedOverTheWideArea) {

@@ -37,7 +37,7 @@ FIGURES = [
     ("latency_sweep", "sweep.csv", ["--measured", "measured.csv", "--slice", "GAT-AMST"],
      ["round-trip time (ms)", "time of the job (min)", "TFLOP/s per GPU", "Data on gat+amst", "measured, GAT-AMST",
       "ms the fastest changes from Pipeshard on gat+amst to Data on gat."]),
-    ("latency_sweep", "two.csv", ONE_BATCH, ["gat-amst, gpt2m, training.batch=8"]),
+    ("latency_sweep", "two.csv", ONE_BATCH, ["gat-amst, gpt2m, gat+amst, training.batch=8"]),
     ("latency_sweep", "zip.csv", [], ["round-trip time (ms)"]),
     ("latency_sweep", "long.csv", [], ["machine"]),
     ("sweep", "size.csv", [], ["models.0.layers", "time of the job (min)", "ZeRO-3-CPU", "out of memory"]),
@@ -234,6 +234,33 @@ class Figures(unittest.TestCase):
     def text_of(self, figure, data, *options):
         return "\n".join(text for text, _ in style.texts_on(self.drawn(figure, data, options)))
 
+    def test_far_longer_bars_are_broken_on_a_linear_axis(self):
+        # Five times the shortest are 50: the axis ends with 20, and 1000 is drawn 12 % beyond it.
+        scale = style.BarScale([10, 20, 1000], [12, 18, 1500])
+        self.assertTrue(scale.broken)
+        self.assertEqual([scale.length(value) for value in (10, 20)], [10, 20])
+        self.assertAlmostEqual(scale.length(1000), 22.4)
+        self.assertFalse(style.BarScale([10, 20, 50], [10, 20, 50]).broken)
+        axes = self.drawn("technique_comparison", "all.csv", ["--model", "gpt2L"]).axes
+        self.assertEqual({one.get_xscale() for one in axes}, {"linear"})
+        self.assertEqual({one.get_xlim()[0] for one in axes}, {0})
+
+    def test_one_axis_has_one_unit(self):
+        self.assertEqual(style.unit_of([90, 6000]), ("h", 60))
+        self.assertEqual(style.unit_of([59, 6000]), ("min", 1))
+        self.assertEqual(style.unit_of([0.5])[0], "s")
+        self.assertEqual([style.plain(value) for value in (2361, 34.52, 0.0123)], ["2360", "34.5", "0.0123"])
+
+    def test_labels_stand_at_lines_in_place_of_a_legend(self):
+        figure = self.drawn("latency_sweep", "sweep.csv", [])
+        self.assertEqual(figure.legends, [])
+        for axes in figure.axes:
+            self.assertEqual({note.get_text() for note in axes.texts}, {line.get_label() for line in axes.lines
+                                                                        if not line.get_label().startswith("_")})
+        # Where they do not fit there is a legend.
+        figure, axes = style.subplots(figsize=(style.WIDTH, 1))
+        self.assertFalse(style.labels_at_ends(axes, [(1, 1, f"line {i}", "black") for i in range(30)]))
+
     def test_looks_differ_in_grey(self):
         def lightness(colour):
             return sum(share * part for share, part in zip((0.3, 0.59, 0.11), matplotlib.colors.to_rgb(colour)))
@@ -369,8 +396,11 @@ class Figures(unittest.TestCase):
             file.write("[1, {")
         before = sorted(os.listdir(self.folder))
         self.assertIn("no column \"technique\"", self.refusal("technique-comparison", "half.csv"))
-        self.assertIn("does not read", self.refusal("memory", "nonsense.json"))
-        self.assertIn("does not read", self.refusal("gantt", "no-such.json"))
+        self.assertIn("not JSON; the JSON of", self.refusal("memory", "nonsense.json"))
+        refusal = self.refusal("memory", "half.csv")
+        self.assertIn("not JSON; the JSON of", refusal)
+        self.assertNotIn("Expecting", refusal)
+        self.assertIn("does not read (No such file or directory)", self.refusal("gantt", "no-such.json"))
         self.assertIn("no track's name holds \"amd\"", self.refusal("gantt", "made-up.json", "--tracks", "amd"))
         self.assertIn("validate deepspeed", self.refusal("predicted-measured", "all.csv"))
         self.assertIn("known are: gpt2m", self.refusal("breakdown", "all.csv", "--model", "gpt3"))

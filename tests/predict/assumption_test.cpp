@@ -246,10 +246,10 @@ TEST(Assumption, TellsWhatFilesCallAssumedInferredOrTypical) {
         load_scenario(file, {"platform.links.l.loss={value: 1e-4, provenance: " + provenance + ", source: somewhere}"}),
         "platform.links.l.loss");
   };
-  EXPECT_EQ(with("typical"), "link l: loss 1e-4, by default mtu 1500 B; measure with slmsim-netprobe");
+  EXPECT_EQ(with("typical"), "link l: loss 1e-4, by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
   EXPECT_EQ(with("inferred"),
-            "link l: loss 1e-4 (fitted elsewhere), by default mtu 1500 B; measure with slmsim-netprobe");
-  EXPECT_EQ(with("assumed"), "link l: loss 1e-4 (a guess), by default mtu 1500 B; measure with slmsim-netprobe");
+            "link l: loss 1e-4 (fitted elsewhere), by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
+  EXPECT_EQ(with("assumed"), "link l: loss 1e-4 (a guess), by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
   for (const char* known : {"measured", "datasheet"}) EXPECT_EQ(with(known), "") << known;
 }
 

@@ -124,6 +124,22 @@ TEST(Iterations, AreNotSettledWhileWindowsFall) {
   }
 }
 
+// 4 MB are 2762 segments of 1448 B, of which 276.2 are lost at 10 %: 1 / sqrt(276.2) = 6.0 %.
+TEST(Iterations, VaryByAsManyRandomLosses) {
+  TaskGraph graph({{"link", BytesPerSecond{1e8}}}, 2);
+  Route route;
+  route.links = {0};
+  route.latency = Seconds{0.025};
+  route.windowed = true;
+  route.window = {.initial = Bytes{14480}, .steady = Bytes{6e6}, .rtt = Seconds{0.05}};
+  route.window.segment = Bytes{1448};
+  route.window.loss = 0.1;
+  graph.transfer(graph.add_connection({0, 1, 1, route}), Bytes{4e6}, graph.tag({.name = "send"}), {});
+  const IterationTimes times = simulate_iterations(graph);
+  EXPECT_FALSE(times.repeats);
+  EXPECT_NEAR(times.spread, 0.060, 0.001);
+}
+
 TEST(Iterations, TheFirstOneIsColdOverAWan) {
   const Job job("utah-mass", named("Pipeshard"), 0);
   const IterationTimes times = simulate_iterations(job.graph(1));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/loss_rate.h"
 #include "sim/engine/simulate.h"
 #include "tests/random/law.h"
 
@@ -121,6 +122,19 @@ void bytes_are_conserved(const RandomCase& drawn, Dice&, Faults& faults) {
   });
 }
 
+namespace {
+
+// Whether a transfer meets so high a loss that its mean rate stands for it, but not with SimGrid's engine.
+bool meets_many_losses(const TaskGraph& graph) {
+  return std::any_of(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
+    if (task.kind != TaskKind::kTransfer) return false;
+    const Connection& connection = graph.connections()[task.place];
+    return losses_of(connection.route.window, task.amount / connection.sockets) > 0;
+  });
+}
+
+}  // namespace
+
 void engines_agree(const RandomCase& drawn, Dice& dice, Faults& faults) {
   std::size_t links = 0;  // SimGrid cannot grow later
   each_graph(drawn, [&](const Prediction&, const TaskGraph& graph) { links = std::max(links, graph.links().size()); });
@@ -130,7 +144,7 @@ void engines_agree(const RandomCase& drawn, Dice& dice, Faults& faults) {
     const double engine = simulate(graph, {}, {.always_engine = true}).end.value;
     if (usual != events)
       faults.push_back(fmt::format("{}: in order {:.12g} s, by events {:.12g} s", which(p), usual, events));
-    if (relative(events, engine) <= kAgree) return;
+    if (relative(events, engine) <= kAgree || meets_many_losses(graph)) return;
     const auto [least, most] = by_ties(drawn.scenario, graph, engine, dice);
     if (!is_within({std::min(events, least), std::max(events, most)}, engine))
       faults.push_back(

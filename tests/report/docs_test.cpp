@@ -71,8 +71,12 @@ TEST(Docs, ShowWhatTheReadmesExamplePrints) {
   result.scenario = load_scenario(kRoot / "scenarios/gat-amst.yaml", {"models=gpt2m"});
   result.predictions = predict(result.scenario);
   result.selections = select_techniques(result.scenario, result.predictions, Algorithm::kAmended);
+  TableOptions options;
+  options.verdicts =
+      verdicts_of(result, verdict_options_of(ScenarioFile(kRoot / "scenarios/gat-amst.yaml"), {"models=gpt2m"}));
+  options.scenario = "scenarios/gat-amst.yaml";
   EXPECT_EQ(part_of("README.md", "example"),
-            as_code("run scenarios/gat-amst.yaml --set models=gpt2m", to_table(result)))
+            as_code("run scenarios/gat-amst.yaml --set models=gpt2m", to_table(result, options)))
       << kHow;
 }
 

@@ -56,6 +56,59 @@ TEST(Export, GivesZero2ToDeepSpeed) {
   EXPECT_THAT(file_of(out, "deepspeed.sh"), HasSubstr("--include=\"utah:0,1@gpn:0,1\""));
 }
 
+TEST(Export, NamesTheTypeOfGradientsOnlyWhereItIsNotTheTrainings) {
+  const auto type = [](const std::string& precision, const std::string& gradients) {
+    const Example e({"groups=[[utah, gpn]]", "techniques={ZeRO-2: {micro_batches: 2}}",
+                     "training.precision=" + precision, "training.gradient_precision=" + gradients});
+    const auto json = nlohmann::json::parse(file_of(export_deepspeed(e.request()), "deepspeed.json"));
+    return json.contains("communication_data_type") ? json["communication_data_type"].get<std::string>() : "";
+  };
+  // DeepSpeed spells it "bfp16" before 0.14.1 and "bf16" since (pull request 5297).
+  EXPECT_EQ(type("bf16", "bf16"), "");
+  EXPECT_EQ(type("fp16", "fp16"), "");
+  EXPECT_EQ(type("fp32", "fp32"), "");
+  EXPECT_EQ(type("bf16", "fp32"), "fp32");
+}
+
+// runtime/engine.py asserts it for optimizers that are not in ZERO_SUPPORTED_OPTIMIZERS.
+TEST(Export, AllowsZeroAnOptimizerThatDeepSpeedHasNotTested) {
+  const auto allowed = [](const std::string& optimizer) {
+    const Example e(
+        {"groups=[[utah, gpn]]", "techniques={ZeRO-2: {micro_batches: 2}}", "training.optimizer=" + optimizer});
+    return nlohmann::json::parse(file_of(export_deepspeed(e.request()), "deepspeed.json"))
+        .contains("zero_allow_untested_optimizer");
+  };
+  EXPECT_TRUE(allowed("sgd"));
+  EXPECT_FALSE(allowed("adam"));
+}
+
+TEST(Export, GivesPlansToAccelerate) {
+  const auto exported = [](const std::string& technique) {
+    return export_accelerate(Example({"groups=[[utah, gpn]]", "techniques=" + technique}).request());
+  };
+  const Export ddp = exported("{DDP: {micro_batches: 2}}");
+  ASSERT_THAT(ddp.cannot, IsEmpty());
+  for (const char* line : {"distributed_type: MULTI_GPU\n", "num_machines: 2\n", "num_processes: 4\n",
+                           "mixed_precision: fp16\n", "compute_environment: LOCAL_MACHINE\n"})
+    EXPECT_THAT(file_of(ddp, "accelerate.yaml"), HasSubstr(line));
+  EXPECT_THAT(ddp.notes, Contains("Accelerator(gradient_accumulation_steps=2)"));
+  EXPECT_THAT(file_of(ddp, "accelerate.sh"), HasSubstr("--machine_rank 1 --main_process_ip HOST"));
+  const std::string fsdp = file_of(exported("{FSDP: {strategy: hybrid_shard}}"), "accelerate.yaml");
+  for (const char* line : {"distributed_type: FSDP\n", "  fsdp_sharding_strategy: HYBRID_SHARD\n",
+                           "  fsdp_offload_params: false\n", "  fsdp_version: 1\n"})
+    EXPECT_THAT(fsdp, HasSubstr(line));
+  const std::string zero = file_of(exported("{ZeRO-3: {}}"), "accelerate.yaml");
+  for (const char* line : {"distributed_type: DEEPSPEED\n", "  deepspeed_config_file: deepspeed.json\n",
+                           "  zero3_init_flag: true\n", "  deepspeed_multinode_launcher: standard\n"})
+    EXPECT_THAT(zero, HasSubstr(line));
+  // Its DeepSpeed plugin takes the precision from DeepSpeed's file.
+  EXPECT_THAT(zero, Not(HasSubstr("mixed_precision")));
+  EXPECT_THAT(exported("{Pipeshard: {}}").cannot, Contains(HasSubstr("PipelineModule")));
+  EXPECT_THAT(
+      export_accelerate(Example({"groups=[[utah, gpn/0]]", "techniques={Data: {micro_batches: 1}}"}).request()).cannot,
+      Contains(HasSubstr("different numbers of GPUs")));
+}
+
 TEST(Export, TellsWhatDeepSpeedCannot) {
   EXPECT_THAT(export_deepspeed(Example({"groups=[[utah, gpn]]", "techniques={Pipeshard: {}}"}).request()).cannot,
               Contains(HasSubstr("PipelineModule")));
@@ -112,6 +165,16 @@ TEST(Export, TellsWhatMegatronCannot) {
                   Example({"groups=[[utah, gpn]]", "techniques={Pipeshard: {stages: 4, schedule: gpipe}}"}).request())
                   .cannot,
               Contains(HasSubstr("1F1B")));
+  const auto layers = [](const std::string& setting) {
+    const Example e({"groups=[[utah, gpn]]", "techniques={Pipeshard: {micro_batches: 4, stages: 2, tensor: 2}}",
+                     "models=[llama-160m]", "models.0." + setting});
+    return export_megatron(e.request()).cannot;
+  };
+  EXPECT_THAT(layers("family=olmo2"),
+              testing::IsSupersetOf({HasSubstr("norms after attention"), HasSubstr("norms over all heads")}));
+  EXPECT_THAT(layers("family=cohere"), Contains(HasSubstr("layer norms without a shift")));
+  EXPECT_THAT(layers("window=256"), Contains(HasSubstr("layers with different windows")));
+  EXPECT_THAT(layers("classes=2"), Contains(HasSubstr("a head of classes")));
 }
 
 // On a node that describes its inside.

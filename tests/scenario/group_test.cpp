@@ -157,8 +157,7 @@ TEST_F(GroupKey, KeepsOneOfEqualGroups) {
 TEST_F(GroupKey, AsksWhichVmOrGpuWasMeant) {
   EXPECT_THAT(errors_with("[all, wst, [west, east/3]]"),
               ElementsAre("run.yaml:4:15: error: groups: there is no VM, GPU or site \"wst\"; did you mean \"west\"?",
-                          "run.yaml:4:27: error: groups: there is no VM, GPU or site \"east/3\"; did you mean "
-                          "\"east/0\"?"));
+                          HasSubstr("run.yaml:4:27: error: groups: there is no VM, GPU or site \"east/3\"; known are: ")));
 }
 
 TEST_F(GroupKey, DoesNotSuggestAWordThatWouldBeRefusedAgain) {

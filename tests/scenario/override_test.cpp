@@ -126,6 +126,12 @@ TEST_F(Override, RefusesAPathThatLeadsNowhere) {
                                                                   "override; did you mean \"west\"?"));
 }
 
+TEST_F(Override, NamesTheLinksWhereOneIsMissing) {
+  EXPECT_THAT(errors({"platform.links.internet.rtt=20ms"}),
+              ElementsAre(HasSubstr("there is no link \"internet\" to override; known are: wan")));
+  EXPECT_THAT(errors({"platform.vms.desk.nic=1Gbps"}), ElementsAre(HasSubstr("there is no VM \"desk\" to override")));
+}
+
 TEST_F(Override, RefusesAnItemThatTheListDoesNotHave) {
   for (const char* index : {"2", "-1", "first"}) {
     EXPECT_THAT(errors({std::string("platform.vms.west.gpus.") + index + "=g"}),

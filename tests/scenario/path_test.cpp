@@ -72,8 +72,8 @@ TEST_F(PathKey, MayNameIperf3sJson) {
 
 TEST_F(PathKey, AsksWhichWasMeant) {
   EXPECT_THAT(
-      errors({"platform.links.wan.path=lap"}),
-      ElementsAre("--set platform.links.wan.path=lap:1:1: error: there is no path \"lap\"; did you mean \"lab\"?"));
+      errors({"platform.links.wan.path=alb"}),
+      ElementsAre("--set platform.links.wan.path=alb:1:1: error: there is no path \"alb\"; did you mean \"lab\"?"));
 }
 
 TEST_F(PathKey, ShowsAPathsErrorsInItsFile) {

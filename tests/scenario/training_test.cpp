@@ -82,6 +82,12 @@ TEST_F(TrainingOf, TakesGradientAccumulation) {
               testing::Contains(HasSubstr("a batch of 8 cannot be cut into the 16 micro-batches")));
 }
 
+TEST_F(TrainingOf, TakesAMicroBatch) {
+  EXPECT_EQ(load({"training.micro_batch=4"}).training.micro_batch, 4);
+  train("{batch: 8, samples: 80, micro_batch: 2, gradient_accumulation: 4}\n");
+  EXPECT_THAT(errors(), testing::Contains(HasSubstr("training.gradient_accumulation excludes training.micro_batch")));
+}
+
 TEST_F(TrainingOf, GivesEveryModelItsAdapters) {
   train("{batch: 8, samples: 80, lora: {rank: 4}}\n");
   const Scenario scenario = load();

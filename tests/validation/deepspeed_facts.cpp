@@ -10,6 +10,7 @@
 
 #include "sim/base/csv.h"
 #include "sim/base/quantity.h"
+#include "sim/base/text.h"
 #include "sim/predict/max_model.h"
 #include "sim/predict/predict.h"
 #include "tests/validation/study.h"
@@ -67,7 +68,7 @@ class Predictor {
     const std::string link = link_of(fact.metric);
     double sum = 0;
     for (const auto& use : p.interconnects) {
-      if (use.interconnect == link) sum += use.average.value / kGiga;
+      if (lower_case(use.interconnect) == lower_case(link)) sum += use.average.value / kGiga;
     }
     if (!link.empty()) fact.predicted = sum / fact.nodes;
   }

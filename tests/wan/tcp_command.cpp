@@ -82,6 +82,24 @@ std::vector<Point> points() {
     what.mtu = 9000;
     add("jumbo", what);
   }
+  // Pauses of 0.2 to 5 s, after which the window is larger than a receiver's first.
+  for (const double rtt : {20.2, 103.0}) {
+    for (const double timeouts : {0.75, 2.5, 8.0, 16.0}) {
+      for (const std::int64_t bytes : {64 * kKilo, 4 * kMega}) {
+        Case what = warm(usual(rtt, bytes), timeouts);
+        what.mtu = 9000;
+        add("restart", what);
+      }
+    }
+  }
+  // A full window waits longer than the path's round trip, and time-outs with it.
+  for (const double rtt : {20.2, 57.4}) {
+    for (const double timeouts : {0.55, 0.9, 1.5, 3.5}) {
+      Case what = warm(usual(rtt, 4 * kMega), timeouts);
+      what.rate = 100;
+      add("queue", what);
+    }
+  }
   for (const char* congestion : {"reno", "cubic"}) {
     for (const double rtt : {20.2, 57.4}) {
       for (const auto& [loss, bytes] : {std::pair{1e-5, 64 * kMega}, std::pair{1e-4, 64 * kMega}}) {

@@ -1,6 +1,7 @@
 #include "sim/import/inventory/fablib.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/import/inventory/inventory.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {
@@ -36,6 +38,22 @@ std::string model_of(const SliceRecord& component) {
   return prefix + model;
 }
 
+// Whether a component is a GPU. FABlib prints the model None for those of a running slice.
+bool is_gpu(const SliceRecord& component) {
+  const std::string type = component.at("type");
+  return model_of(component).starts_with("GPU_") || type == "GPU" ||
+         (type.empty() && component.at("model").empty() && component.at("details").find("NVIDIA") != std::string::npos);
+}
+
+// The GPU by its model or by its PCI name in the details; empty where neither is known.
+std::string gpu_of(const SliceRecord& component) {
+  if (std::string gpu = gpu_called(model_of(component)); !gpu.empty()) return gpu;
+  const std::string details = component.at("details");
+  // FABRIC's are the first: it has RTX 6000, and no RTX 8000.
+  const auto known = gpus_in_brackets(details);
+  return known.empty() ? gpu_called(details) : known.front();
+}
+
 // Components and interfaces are named NODE-NAME where their node is not given.
 std::string node_of(const SliceRecord& record, const std::vector<Machine>& machines) {
   if (std::string node = record.at("node"); !node.empty()) return node;
@@ -55,12 +73,12 @@ std::string kind_of_network(const SliceRecord& network) {
 
 class SliceReader {
  public:
-  // `keep`: keep nodes without GPUs too.
-  SliceReader(const SliceTables& tables, bool keep) : tables_(tables), keep_(keep) {}
+  SliceReader(const SliceTables& tables, const StatedGpus& stated) : tables_(tables), stated_(stated) {}
 
   Inventory read() {
     for (const auto& node : tables_.nodes) add_node(node);
     for (const auto& component : tables_.components) add_component(component);
+    require_names();
     for (const auto& network : tables_.networks) add_network(network);
     leave_out_the_rest();
     return std::move(out_);
@@ -92,23 +110,27 @@ class SliceReader {
 
   void add_component(const SliceRecord& component) {
     const std::string node = node_of(component, out_.machines), model = model_of(component),
-                      name = component.at("name");
-    if (!seen_.insert(node + "/" + name).second) return;
+                      name = component.at("name"), key = node + "/" + name;
+    if (seen_.contains(key)) return;
     Machine* machine = find(node);
     if (!machine) {
-      if (!model.starts_with("GPU_")) return;
+      if (!is_gpu(component)) return;
       throw InputError(
           component.place,
           fmt::format("component \"{}\" belongs to no listed node; give the list of nodes (list_nodes) too",
                       printable(name)));
     }
-    if (model.starts_with("GPU_")) {
-      const std::string gpu = gpu_called(model);
-      if (gpu.empty())
-        throw InputError(component.place, fmt::format("there is no GPU \"{}\"; {}", printable(model).substr(0, 64),
-                                                      did_you_mean(model.substr(4), gpu_list())));
+    if (is_gpu(component)) {
+      const std::string gpu = gpu_of(component);
+      // A notebook may show the component again, with its name.
+      if (gpu.empty()) {
+        unnamed_.emplace(key, &component);
+        return;
+      }
+      unnamed_.erase(key);
       machine->gpus.push_back(gpu);
     }
+    seen_.insert(key);
     for (const auto& nic : kNics) {
       if (model != nic.model) continue;
       const BytesPerSecond rate{nic.gbps * 125e6};
@@ -116,6 +138,31 @@ class SliceReader {
       machine->nic = rate;
       machine->nic_source = fmt::format("FABlib: {}", model);
     }
+  }
+
+  // GPUs without a known name are errors, except on nodes whose GPUs are stated.
+  void require_names() {
+    std::vector<Error> errors;
+    for (const auto& [key, component] : unnamed_) {
+      const std::string node = key.substr(0, key.find('/')), name = key.substr(key.find('/') + 1);
+      if (stated_.nodes.contains(node) || (stated_.others && find(node)->gpus.empty())) {
+        unnamed_nodes_.insert(node);
+        continue;
+      }
+      const std::string details = component->at("details"), model = component->at("model");
+      const std::string what =
+          !model.empty() ? no_such_gpu(plain_model(model), gpu_list())
+          : details.empty()
+              ? "no model is stated"
+              : fmt::format("no model is stated, and no GPU is called \"{}\"", printable(details).substr(0, 64));
+      errors.push_back({component->place, fmt::format("component \"{}\" of node \"{}\": {}; give --gpu {}=TYPE:COUNT",
+                                                      printable(name), printable(node), what, printable(node))});
+    }
+    if (!errors.empty()) throw InputError(std::move(errors));
+  }
+
+  static std::string plain_model(const std::string& model) {
+    return model.starts_with("GPU_") ? model.substr(4) : model;
   }
 
   // Adds a network: the sites of the nodes with an interface in it, and the lowest rate that any interface states.
@@ -157,7 +204,10 @@ class SliceReader {
 
   void leave_out_the_rest() {
     std::erase_if(out_.machines, [&](const Machine& machine) {
-      if (keep_ || !machine.gpus.empty()) return false;
+      const bool keep = stated_.any() && tables_.components.empty();
+      if (keep || !machine.gpus.empty() || stated_.nodes.contains(machine.name) ||
+          unnamed_nodes_.contains(machine.name))
+        return false;
       out_.remarks.push_back(fmt::format("{} has no GPU and is skipped", machine.name));
       return true;
     });
@@ -167,6 +217,12 @@ class SliceReader {
     std::set<std::string> left;
     for (const auto& machine : out_.machines) left.insert(machine.site);
     std::erase_if(out_.connections, [&](const auto& c) { return !left.contains(c.from) || !left.contains(c.to); });
+    // Without a network in the files, the distance is known all the same.
+    for (auto a = left.begin(); a != left.end(); ++a) {
+      for (auto b = std::next(a); b != left.end(); ++b) {
+        if (fabric_rtt(*a, *b)) connect(*a, *b, "", 0);
+      }
+    }
     for (auto& connection : out_.connections) {
       connection.rtt = fabric_rtt(connection.from, connection.to);
       if (connection.rtt) connection.rtt_source = "distance of the cities, light in fibre over 1.5 great circles";
@@ -174,8 +230,9 @@ class SliceReader {
   }
 
   const SliceTables& tables_;
-  bool keep_;
-  std::set<std::string> seen_, routed_;
+  const StatedGpus& stated_;
+  std::set<std::string> seen_, routed_, unnamed_nodes_;
+  std::map<std::string, const SliceRecord*> unnamed_;  // GPUs without a known name, by NODE/COMPONENT
   Inventory out_;
 };
 
@@ -190,14 +247,14 @@ void SliceTables::add(SliceRecord record) {
     networks.push_back(std::move(record));
   } else if (has("network") && !has("model")) {
     interfaces.push_back(std::move(record));
-  } else if (has("model")) {
+  } else if (has("model") || (has("pci_address") && has("type"))) {
     components.push_back(std::move(record));
   } else if (has("site")) {
     nodes.push_back(std::move(record));
   }
 }
 
-Inventory read_fablib(const std::vector<std::string>& files, bool gpus_told) {
+Inventory read_fablib(const std::vector<std::string>& files, const StatedGpus& stated) {
   SliceTables tables;
   for (const auto& file : files) {
     const std::string text = read_text(file);
@@ -218,7 +275,7 @@ Inventory read_fablib(const std::vector<std::string>& files, bool gpus_told) {
     throw InputError(place,
                      "there are no nodes with sites in it; export the slice by slice.save(\"slice.graphml\"), or "
                      "by list_nodes, list_components, list_networks and list_interfaces with output=\"json\"");
-  Inventory out = SliceReader(tables, gpus_told && tables.components.empty()).read();
+  Inventory out = SliceReader(tables, stated).read();
   if (out.machines.empty())
     throw InputError(place, tables.components.empty()
                                 ? "there are no components in it, and so no GPUs; give list_components too, or "

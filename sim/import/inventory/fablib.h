@@ -30,7 +30,7 @@ struct SliceRecord {
   }
 };
 
-// nodes: name, site. components: name, node, model. networks: name, type. interfaces: node, network, bandwidth (Gbps).
+// nodes: name, site. components: name, node, type, model, details. networks: name, type. interfaces: node, network, bandwidth (Gbps).
 struct SliceTables {
   std::vector<SliceRecord> nodes, components, networks, interfaces;
 

@@ -142,9 +142,12 @@ void read_fablib_graph(const std::string& file, const std::string& text, SliceTa
     const std::string kind = vertex.at("Class"), name = vertex.at("Name"), type = vertex.at("Type");
     if (kind == "NetworkNode") tables.nodes.push_back({{{"name", name}, {"site", vertex.at("Site")}}, vertex.place});
     if (kind == "Component" && graph.neighbours.contains(id)) {
-      tables.components.push_back(
-          {{{"name", name}, {"node", node_with(graph, id)}, {"type", type}, {"model", vertex.at("Model")}},
-           vertex.place});
+      tables.components.push_back({{{"name", name},
+                                    {"node", node_with(graph, id)},
+                                    {"type", type},
+                                    {"model", vertex.at("Model")},
+                                    {"details", vertex.at("Details")}},
+                                   vertex.place});
     }
     if (kind != "NetworkService" || type == "OVS" || type == "P4") continue;
     tables.networks.push_back({{{"name", name}, {"type", type}, {"site", vertex.at("Site")}}, vertex.place});

@@ -14,6 +14,7 @@ SliceRecord record_of(const Node& node) {
   record.place = node.place;
   for (const auto& entry : node.entries) {
     if (entry.value.kind == Node::Kind::kScalar) record.cells[plain_key(entry.key)] = entry.value.scalar;
+    if (entry.value.kind == Node::Kind::kNull) record.cells[plain_key(entry.key)] = "";
   }
   return record;
 }
@@ -31,7 +32,8 @@ void gather(const Node& node, const std::string& parent, SliceTables& tables) {
   const bool is_one = record.cells.contains("name");
   const std::string name = is_one ? record.cells["name"] : parent;
   if (is_one) {
-    if (!parent.empty() && record.cells.contains("model")) record.cells.try_emplace("node", parent);
+    if (!parent.empty() && (record.cells.contains("model") || record.cells.contains("pci_address")))
+      record.cells.try_emplace("node", parent);
     tables.add(std::move(record));
   }
   for (const auto& entry : node.entries) {

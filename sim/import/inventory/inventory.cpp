@@ -40,6 +40,16 @@ int count_of(const std::string& text, const Place& place) {
                                       printable(text).substr(0, 64), kMostGpus));
 }
 
+// desk:rtx3090 for desk=rtx3090.
+void refuse_colon_for_equals(const std::string& item, std::size_t colon, const Place& place) {
+  const std::string name = item.substr(0, colon), rest = item.substr(colon + 1);
+  const std::string gpu = gpu_called(rest.substr(0, rest.find(':')));
+  if (gpu.empty() || !gpu_called(name).empty() || parse_number(rest)) return;
+  throw InputError(
+      place, fmt::format("\"{}\": a machine's name ends with \"=\"; did you mean \"{}={}\"?",
+                         printable(item).substr(0, 64), printable(name).substr(0, 64), printable(rest).substr(0, 64)));
+}
+
 // Reads variants of "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
 std::string with_count(const std::string& text) {
   static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
@@ -57,6 +67,7 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
   std::vector<std::string> out;
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
+    if (const auto first = item.find(':'); first != std::string::npos) refuse_colon_for_equals(item, first, place);
     const auto colon = item.rfind(':');
     const int count = colon == std::string::npos ? 1 : count_of(item.substr(colon + 1), place);
     const std::string word = item.substr(0, colon);
@@ -65,9 +76,9 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
       const std::string meant = with_count(item);
       throw InputError(
           place,
-          fmt::format("there is no GPU \"{}\"; {} (slmsim list gpus), or write a file of platforms/gpus",
-                      printable(word).substr(0, 64),
-                      meant.empty() ? did_you_mean(word, gpu_list()) : fmt::format("did you mean \"{}\"?", meant)));
+          meant.empty() ? no_such_gpu(word, gpu_list())
+                        : fmt::format("there is no GPU \"{}\"; did you mean \"{}\"?", printable(word).substr(0, 64),
+                                      meant));
     }
     out.insert(out.end(), static_cast<std::size_t>(count), name);
   }
@@ -135,9 +146,43 @@ const std::vector<KnownGpu>& known_gpus() {
   return kKnown;
 }
 
+// The GPU of this name or, where the name leaves out memory or slot, the only one of the chip. Empty where none is.
+std::string gpu_of_chip(const std::string& name) {
+  if (std::string same = gpu_called(name); !same.empty() || !names_a_gpu(name)) return same;
+  std::string out;
+  for (const auto& gpu : known_gpus()) {
+    if (!is_same_chip(name, gpu.title) || is_other_variant(name, gpu.title)) continue;
+    if (!out.empty()) return "";
+    out = gpu.name;
+  }
+  return out;
+}
+
 }  // namespace
 
+std::vector<std::string> gpus_in_brackets(const std::string& text) {
+  static const std::regex kBrackets("\\[([^\\[\\]]+)\\]"), kRevision(" Rev\\. .*| Lite Hash Rate");
+  std::vector<std::string> out;
+  for (std::sregex_iterator at(text.begin(), text.end(), kBrackets), end; at != end; ++at) {
+    std::istringstream names(std::regex_replace((*at)[1].str(), kRevision, ""));
+    std::string first;
+    for (std::string name; std::getline(names, name, '/');) {
+      // "Quadro RTX 6000/8000": the other name differs in the last word.
+      const bool short_form = !first.empty() && name.find(' ') == std::string::npos;
+      if (short_form) name = first.substr(0, first.rfind(' ') + 1) + name;
+      if (first.empty()) first = name;
+      const std::string gpu = gpu_of_chip(name);
+      if (!gpu.empty() && std::find(out.begin(), out.end(), gpu) == out.end()) out.push_back(gpu);
+    }
+  }
+  return out;
+}
+
 std::string gpu_called(const std::string& text) {
+  if (text.find('[') != std::string::npos) {
+    const auto known = gpus_in_brackets(text);
+    return known.size() == 1 ? known.front() : "";
+  }
   std::string word = text;
   // FABRIC writes "GPU_TeslaT4" for one word "Tesla T4".
   for (const char* prefix : {"GPU_", "GPU-"}) {

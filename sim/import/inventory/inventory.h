@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Machine {
   std::string nic_source;            // source of the NIC's rate
   std::optional<Watts> power_limit;  // for each GPU, below its board's full power
   std::string type;                  // its VM's type; empty: not stated
+  std::optional<double> price;       // USD per hour, with all its GPUs
   std::string path_host;  // "client" or "server" of the measured path that has its kernel's settings; empty: none
   std::string path;       // that path's file
   Place place;
@@ -61,9 +63,17 @@ Inventory read_ansible(const std::string& file);
 // site=lab", adds the variables that ssh lacks.
 Inventory read_ssh_config(const std::string& file);
 
+// GPUs that the user states beside an inventory.
+struct StatedGpus {
+  bool others = false;          // for every machine without GPUs
+  std::set<std::string> nodes;  // for these, whatever the inventory says
+
+  bool any() const { return others || !nodes.empty(); }
+};
+
 // Reads FABlib's export of a FABRIC slice, possibly from several files; see fablib.h. Nodes without GPUs are skipped with a
-// remark; where no file lists components, they are an error unless `gpus_told`.
-Inventory read_fablib(const std::vector<std::string>& files, bool gpus_told = false);
+// remark, except those of `stated`. Errors: no file lists components, or a GPU has no known name, and `stated` lacks it.
+Inventory read_fablib(const std::vector<std::string>& files, const StatedGpus& stated = {});
 
 // Reads a text file. Throws InputError where it cannot be read or is larger than any inventory (kMaxFileBytes).
 std::string read_text(const std::string& file);
@@ -72,10 +82,12 @@ std::string read_text(const std::string& file);
 std::string key_name(const std::string& name);
 
 // Finds the GPU of platforms/gpus for a name: as `slmsim list gpus` prints it, its title, the name in NVIDIA's driver ("Tesla
-// T4", "NVIDIA A100-SXM4-40GB"), or FABRIC's ("GPU_TeslaT4").
-
-// Empty where no GPU has this name.
+// T4", "NVIDIA A100-SXM4-40GB"), FABRIC's ("GPU_TeslaT4"), or lspci's ("NVIDIA Corporation GA100GL [A30 PCIe] (rev a1)").
+// Empty where no GPU has this name, or where several have lspci's.
 std::string gpu_called(const std::string& text);
+
+// GPUs of a name in brackets, as lspci prints it, in its order: "TU102GL [Quadro RTX 6000/8000]" has two.
+std::vector<std::string> gpus_in_brackets(const std::string& text);
 
 // All names, those of folders near the current one first.
 const std::vector<std::string>& gpu_list();

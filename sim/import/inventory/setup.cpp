@@ -18,7 +18,6 @@
 namespace slmsim {
 namespace {
 
-constexpr int kSequencesPerGpu = 8;
 constexpr const char* kAssumedRtt = "30 ms";
 constexpr const char* kAssumedBandwidth = "1 Gbps";
 constexpr const char* kAssumedLoss = "1e-5";
@@ -109,10 +108,9 @@ class SetupWriter {
 
   std::string vm_text(const Machine& machine) {
     if (machine.gpus.empty())
-      throw InputError(machine.place,
-                       fmt::format("{} states no GPUs; state gpus=TYPE:COUNT there, or give --gpu "
-                                   "{}=TYPE:COUNT (slmsim list gpus)",
-                                   printable(machine.name), printable(machine.name)));
+      throw InputError(machine.place, fmt::format("{} states no GPUs; state gpus=TYPE:COUNT there, or give --gpu "
+                                                  "{}=TYPE:COUNT (slmsim list gpus)",
+                                                  printable(machine.name), printable(machine.name)));
     out_.gpus += static_cast<int>(machine.gpus.size());
     const std::string key = vm_names_.unique(short_name(machine.name));
     std::string out = fmt::format("  {}:", key);
@@ -136,6 +134,11 @@ class SetupWriter {
     if (!machine.path.empty())
       out += fmt::format("    tcp: {{path: {}, host: {}}}  # its kernel's settings, as measured\n", machine.path,
                          machine.path_host);
+    if (machine.price)
+      out +=
+          fmt::format("    price_per_hour: {}\n", stated(fmt::format("{:g}", *machine.price), "datasheet", "--price"));
+    else if (machine.type.empty())
+      assume("machines without a price are your own, at USD 0 per hour; --price NAME=USD states one");
     if (machine.power_limit)
       out += fmt::format("    power_limit: {}\n",
                          stated(fmt::format("{:g} W", machine.power_limit->value), "measured", "nvidia-smi"));
@@ -186,7 +189,7 @@ class SetupWriter {
     add("rtt", rtt, kAssumedRtt, known ? known->rtt_source : "");
     add("bandwidth", bandwidth, kAssumedBandwidth, known ? known->bandwidth_source : "");
     add("loss", std::nullopt, kAssumedLoss, "");
-    assume(fmt::format("{}: {}; measured by ping and by {}", name, assumed, kProbe));
+    assume(fmt::format("{}: {}; measure with ping and {}", name, assumed, kProbe));
     return out;
   }
 
@@ -200,24 +203,56 @@ class SetupWriter {
                        sites ? "each site, " : "");
   }
 
+  // "KEY: VALUE  # why"
+  static std::string line(const std::string& indent, const char* key, const Chosen& chosen) {
+    const std::string why = printable(chosen.why);
+    return fmt::format("{}{}: {}{}\n", indent, key, chosen.value, why.empty() ? "" : "  # " + why);
+  }
+
+  std::string models_text() const {
+    std::string out;
+    std::vector<std::string> names;
+    for (const auto& [value, why] : request_.models) {
+      if (!why.empty()) out += fmt::format("# {}: {}\n", value, printable(why));
+      names.push_back(value);
+    }
+    return out + fmt::format("models: [{}]      # names of models/, or the path of a Hugging Face config.json\n",
+                             fmt::join(names, ", "));
+  }
+
+  // A list, or a map where options or reasons are stated.
+  std::string techniques_text() const {
+    const auto& all = request_.techniques;
+    constexpr const char* kOthers = "slmsim list techniques names the others";
+    if (std::all_of(all.begin(), all.end(),
+                    [](const Chosen& one) { return one.why.empty() && one.value.find(':') == std::string::npos; })) {
+      std::vector<std::string> names;
+      for (const auto& one : all) names.push_back(one.value);
+      return fmt::format("techniques: [{}]  # {}\n", fmt::join(names, ", "), kOthers);
+    }
+    std::string out = fmt::format("techniques:  # {}\n", kOthers);
+    for (const auto& [value, why] : all) {
+      const bool bare = value.find(':') == std::string::npos;
+      out += fmt::format("  {}{}{}\n", value, bare ? ": {}" : "", why.empty() ? "" : "  # " + printable(why));
+    }
+    return out;
+  }
+
   std::string scenario_text() {
-    const int batch = request_.batch > 0 ? request_.batch : kSequencesPerGpu * out_.gpus;
     std::string out = fmt::format("# Written by {}.\nname: {}\nplatform: ./platform.yaml\n",
                                   printable(request_.command), key_name(request_.name));
-    out += fmt::format("models: [{}]      # names of models/, or the path of a Hugging Face config.json\n",
-                       fmt::join(request_.models, ", "));
-    out += fmt::format("techniques: [{}]  # slmsim list techniques names the others\n",
-                       fmt::join(request_.techniques, ", "));
-    out += groups_text();
-    if (request_.batch <= 0)
-      assume(fmt::format("{} sequences per iteration ({} per GPU); set training.batch", batch, kSequencesPerGpu));
+    out += models_text() + techniques_text() + groups_text();
     assume("one pass over 20000 sequences; set training.epochs and training.blocks_per_epoch");
-    assume("PyTorch in eager mode; set software.stack (slmsim list stacks)");
-    out += fmt::format("training:\n  batch: {}{}\n", batch,
-                       request_.batch > 0 ? "  # sequences per iteration" : "  # assumed: sequences per iteration");
+    out += "training:\n" + line("  ", "batch", request_.batch);
+    const auto add = [&](const char* key, const Chosen& chosen) {
+      if (!chosen.value.empty()) out += line("  ", key, chosen);
+    };
+    add("micro_batch", request_.micro_batch);
+    add("precision", request_.precision);
+    add("gradient_precision", request_.gradient_precision);
+    add("rematerialisation", request_.rematerialisation);
     out += "  epochs: 1  # assumed\n  blocks_per_epoch: 20000  # assumed: sequences per pass\n";
-    return out +
-           "software: {stack: eager}  # assumed: PyTorch without a compiler; slmsim list stacks names the others\n";
+    return out + line("", "software", {fmt::format("{{stack: {}}}", request_.stack.value), request_.stack.why});
   }
 
   const SetupRequest& request_;

@@ -9,12 +9,22 @@
 
 namespace slmsim {
 
+// A value as a scenario writes it, and the reason for it in a comment; empty: none.
+struct Chosen {
+  std::string value, why = {};
+};
+
 struct SetupRequest {
   std::string name;     // of platform and scenario
   std::string command;  // the command that made them, for a comment
   Inventory inventory;
-  std::vector<std::string> models, techniques;  // as in a scenario
-  int batch = 0;                                // sequences per iteration; 0: not stated
+  std::vector<Chosen> models;      // names, or files beside the scenario
+  std::vector<Chosen> techniques;  // names, or "NAME: {options}"
+  Chosen batch;                    // sequences per iteration
+  Chosen micro_batch;              // sequences that a GPU computes at once; empty: as in the techniques
+  Chosen precision{"fp16"}, stack{"eager"};
+  Chosen gradient_precision;  // empty: as precision
+  Chosen rematerialisation;   // empty: no
 };
 
 struct Setup {

@@ -22,11 +22,16 @@ struct NcclTestsReader {
   std::vector<std::string> columns;
   std::size_t time = 0;  // the column of the first time, out of place
   bool mixed = false;
+  bool ranks_differ = false;       // a rate belongs to another number of ranks; reported once
+  std::vector<std::string> begun;  // a row's first words, which NCCL's own lines cut off
 
   void error(int line, const std::string& text) { errors.push_back({file.at(line), text}); }
   void read_comment(const TextLine& line);
   void read_row(const TextLine& line);
   void check_rate(const TextLine& line, double bytes, Seconds took);
+  void check_ranks(const TextLine& line);
+  bool is_wrong(const std::vector<std::string>& words) const;
+  void read(const TextLine& line);
 };
 
 // "all_reduce_perf" in a line or in a file's name; the longest name first, because it may contain others.
@@ -82,6 +87,35 @@ void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds too
                     printable(busbw).substr(0, 32), is));
 }
 
+// The table states busbw = algbw x factor, and the factor depends on the number of ranks (nccl-tests, doc/PERFORMANCE.md).
+void NcclTestsReader::check_ranks(const TextLine& line) {
+  const auto algbw = parse_number(line.words[time + 1]), busbw = parse_number(line.words[time + 2]);
+  const bool part = collective == "all_gather" || collective == "reduce_scatter" || collective == "alltoall";
+  if (!algbw || !busbw || ranks < 2 || ranks_differ || (!part && collective != "all_reduce")) return;
+  const double n = static_cast<double>(ranks), factor = (part ? 1 : 2) * (n - 1) / n;
+  // Both are rounded to two digits after the point or to three in all.
+  constexpr double kRounded = 0.006, kDigits = 0.006;
+  if (std::abs(*busbw - *algbw * factor) <= kRounded * (1 + factor) + kDigits * 2 * *busbw) return;
+  ranks_differ = true;
+  error(line.number,
+        fmt::format("busbw / algbw is {:.3g}, but {:.3g} for the {} lines \"# Rank\" above; some are missing",
+                    *busbw / *algbw, factor, ranks));
+}
+
+// Before 2.13 the column after the rates is `error`, the largest relative difference, which rounding causes too; a test counts
+// it as wrong beyond a limit for the type (common.cu, deltaMaxValue). Since then it is #wrong, a count.
+bool NcclTestsReader::is_wrong(const std::vector<std::string>& words) const {
+  const auto wrong = parse_number(words[time + 3]);
+  if (!wrong) return false;  // N/A: not checked
+  if (time + 3 >= columns.size() || columns[time + 3] != "error") return *wrong > 0;
+  constexpr std::pair<const char*, double> kMost[] = {
+      {"half", 1e-2}, {"bfloat16", 1e-2}, {"float", 1e-5}, {"double", 1e-12}};
+  for (const auto& [type, most] : kMost) {
+    if (words[2] == type) return *wrong > most;
+  }
+  return *wrong > 0;  // whole numbers
+}
+
 void NcclTestsReader::read_row(const TextLine& line) {
   const Place at = file.at(line.number);
   const auto& words = line.words;
@@ -95,8 +129,8 @@ void NcclTestsReader::read_row(const TextLine& line) {
   const auto bytes = read_size(words[0], "size", at, errors);
   const auto took = read_time(words[time], kMicrosecond, "time", at, errors);
   if (bytes && took) check_rate(line, static_cast<double>(*bytes), *took);
-  if (const auto wrong = parse_number(words[time + 3]); wrong && *wrong > 0)
-    return rows.leave_out("of wrong results, as the test counted");
+  check_ranks(line);
+  if (is_wrong(words)) return rows.leave_out("of wrong results, as the test counted");
   const auto known = collective_called(collective);
   if (!known) return rows.leave_out(fmt::format("of {}, which profiles do not hold", collective));
   if (bytes && took)
@@ -104,18 +138,36 @@ void NcclTestsReader::read_row(const TextLine& line) {
                                 Bytes{static_cast<double>(*bytes)}, *took, line.number});
 }
 
+// A line, or what NCCL's own words (NCCL_DEBUG) leave of it: "HOST:PID:TID [0] NCCL INFO ..." may stand between the lines, or
+// behind a row's first words, before its times.
+void NcclTestsReader::read(const TextLine& line) {
+  TextLine row = line;
+  auto& words = row.words;
+  const auto own = std::find(words.begin(), words.end(), "NCCL");
+  if (own != words.end() && !words.front().starts_with("#")) {
+    const auto host = std::find_if(words.begin(), own, [](const auto& w) { return w.find(':') != std::string::npos; });
+    if (host != words.begin() && parse_number(words.front())) begun.insert(begun.end(), words.begin(), host);
+    return;
+  }
+  if (words.front().starts_with("#")) {
+    if (!begun.empty()) rows.leave_out("interrupted by NCCL's own lines");
+    begun.clear();
+    return read_comment(row);
+  }
+  if (time == 0 || !parse_number(words.front())) return;
+  if (!begun.empty() && words.size() < time + 8) words.insert(words.begin(), begun.begin(), begun.end());
+  begun.clear();
+  read_row(row);
+}
+
 void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
   if (!request.where.empty() && request.where.front().column != "gpu")
     errors.push_back({file.at(0, 0), "--where: output of nccl-tests can be chosen by gpu only"});
-  NcclTestsReader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed};
+  NcclTestsReader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed, false, {}};
   bool ended = false;
   for (const auto& line : text_lines(file)) {
-    if (line.words.front().starts_with("#")) {
-      reader.read_comment(line);
-      ended = ended || line.text.find("bus bandwidth") != std::string::npos;
-    } else if (reader.time > 0 && parse_number(line.words.front())) {
-      reader.read_row(line);
-    }
+    reader.read(line);
+    ended = ended || line.text.find("bus bandwidth") != std::string::npos;
   }
   if (reader.time == 0)
     errors.push_back({file.at(1),
@@ -138,7 +190,7 @@ void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRo
 ImportFormat nccl_tests_format() {
   return {"nccl-tests",
           "Output of all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf and sendrecv_perf.",
-          "# size, count, type, redop, root, time (us), algbw, busbw, #wrong, with the lines # Rank above",
+          "# size, count, type, redop, root, time (us), algbw, busbw, #wrong (or error), with the lines # Rank above",
           {},
           nullptr,
           read_nccl_tests};

@@ -44,7 +44,7 @@ std::string job_section(const ModelReport& report) {
   longest *= 1.02;  // room for the mark
   std::vector<Bar> bars;
   std::vector<std::vector<std::string>> rows;
-  for (const Prediction* p : report.predictions) {
+  for (const Prediction* p : fastest_first(report)) {
     const JobOutcome* job = job_of(report, p);
     if (!job) continue;
     Bar bar{.label = place_of(report.platform(), *p), .text = job_duration(job->mean.total().value), .parts = {}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -49,13 +50,45 @@ std::vector<double> ticks_of(const LogAxis& axis) {
 // With a rim that is visible on dark and hatched bars.
 std::string whisker(const Whisker& ends) {
   std::string out;
+  const auto is_shown = [](double end) { return end <= 1 + 1e-9; };
   for (const char* look : {"rim", "whisker"}) {
-    out += fmt::format("<line x1=\"{:.3f}%\" x2=\"{:.3f}%\" y1=\"8\" y2=\"8\" class=\"{}\"/>", 100 * ends.low,
-                       100 * ends.high, look);
+    out += fmt::format("<line x1=\"{:.3f}%\" x2=\"{:.3f}%\" y1=\"8\" y2=\"8\" class=\"{}\"/>",
+                       100 * std::min(1.0, ends.low), 100 * std::min(1.0, ends.high), look);
     for (const double end : {ends.low, ends.high})
-      out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"4\" y2=\"12\" class=\"{1}\"/>", 100 * end, look);
+      if (is_shown(end))
+        out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"4\" y2=\"12\" class=\"{1}\"/>", 100 * end, look);
   }
   return out;
+}
+
+// Two slanted strokes across a bar.
+std::string gap_at(double place) {
+  return fmt::format(
+      "<svg x=\"{:.3f}%\" width=\"14\" height=\"16\" overflow=\"visible\"><path d=\"M0 16L5 0h7L7 16z\" class=\"gap\"/>"
+      "<path d=\"M0 16L5 0M7 16L12 0\" class=\"edge\"/></svg>",
+      100 * place);
+}
+
+// Places of labels in the order of `wanted`, shares of the height from the top: each near the wanted one and no two closer than
+// `apart`.
+std::vector<double> spread_apart(const std::vector<double>& wanted, double apart) {
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
+  std::vector<double> out(wanted.size());
+  double next = -INFINITY;
+  for (const std::size_t i : order) next = (out[i] = std::max(wanted[i], next)) + apart;
+  next = 1;
+  for (auto at = order.rbegin(); at != order.rend(); ++at) next = (out[*at] = std::min(out[*at], next)) - apart;
+  return out;
+}
+
+std::string sample(const std::string& look, int width) {
+  const bool line = look.starts_with("line");
+  return fmt::format(
+      "<svg width=\"{0}\" height=\"12\" aria-hidden=\"true\">{1}</svg>", width,
+      line ? fmt::format("<line x1=\"0\" x2=\"{}\" y1=\"6\" y2=\"6\" class=\"{}\"/>", width, look)
+           : fmt::format("<rect x=\"1\" y=\"1\" width=\"{}\" height=\"10\" class=\"{}\"/>", width - 2, look));
 }
 
 }  // namespace
@@ -120,6 +153,7 @@ std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const s
     }
     if (bar.mark >= 0)
       out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"0\" y2=\"16\" class=\"mark\"/>", 100 * bar.mark);
+    if (bar.gap >= 0) out += gap_at(bar.gap);
     if (bar.whisker) out += whisker(*bar.whisker);
     out += fmt::format("</svg><span class=\"text\">{}</span></div>\n", escaped(bar.text));
   }
@@ -140,22 +174,30 @@ std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const s
 
 std::string html_legend(const std::vector<LegendEntry>& entries) {
   std::string out = "<ul class=\"legend\">";
-  for (const auto& [look, text] : entries) {
-    const bool line = look.starts_with("line");
-    out += fmt::format("<li><svg width=\"28\" height=\"12\" aria-hidden=\"true\">{}</svg> {}</li>",
-                       line ? fmt::format("<line x1=\"0\" x2=\"28\" y1=\"6\" y2=\"6\" class=\"{}\"/>", look)
-                            : fmt::format("<rect x=\"1\" y=\"1\" width=\"26\" height=\"10\" class=\"{}\"/>", look),
-                       escaped(text));
-  }
+  for (const auto& [look, text] : entries) out += fmt::format("<li>{} {}</li>", sample(look, 28), escaped(text));
   return out + "</ul>\n";
+}
+
+std::string html_folded(const std::string& title, const std::string& anchor, const std::string& body) {
+  return fmt::format("<details class=\"folded\"><summary>{}</summary>\n<div{}>{}</div></details>\n", escaped(title),
+                     anchor.empty() ? "" : fmt::format(" id=\"{}\"", anchor), body);
 }
 
 std::string html_chart(const LogChart& chart) {
   const LogAxis x = axis_of(chart.curves, &Curve::x), y = axis_of(chart.curves, &Curve::y);
+  constexpr double kApart = 0.11;     // two lines of text, of the chart's height
+  constexpr std::size_t kShort = 11;  // letters that a phone has room for beside the chart
+  const bool fit = static_cast<double>(chart.curves.size()) * kApart <= 1;
+  const bool brief = std::all_of(chart.curves.begin(), chart.curves.end(),
+                                 [](const Curve& curve) { return curve.text.size() <= kShort; });
   std::string out = fmt::format(
-      "<p class=\"axis\">{}</p>\n<div class=\"chart\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
+      "<p class=\"axis\">{}</p>\n<div class=\"chart{}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
       "role=\"img\" aria-label=\"{}\">",
-      escaped(chart.y_label), escaped(chart.title));
+      escaped(chart.y_label),
+      !fit    ? " bare"
+      : brief ? ""
+              : " long",
+      escaped(chart.title));
   for (const double tick : ticks_of(x))
     out += fmt::format("<line x1=\"{0:.3f}\" x2=\"{0:.3f}\" y1=\"0\" y2=\"100\" class=\"grid\"/>", 100 * x(tick));
   for (const double tick : ticks_of(y))
@@ -174,10 +216,19 @@ std::string html_chart(const LogChart& chart) {
     out += fmt::format("<span class=\"xtick\" style=\"left:{:.3f}%\">{:g}</span>", 100 * x(tick), tick);
   for (const double tick : ticks_of(y))
     out += fmt::format("<span class=\"ytick\" style=\"top:{:.3f}%\">{:g}</span>", 100 - 100 * y(tick), tick);
+  if (fit) {
+    std::vector<double> ends;
+    for (const auto& curve : chart.curves) ends.push_back(1 - y(curve.y.back()));
+    const std::vector<double> places = spread_apart(ends, kApart);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      out += fmt::format("<span class=\"at-end\" style=\"top:{:.3f}%\">{}<span>{}</span></span>", 100 * places[i],
+                         sample(chart.curves[i].look, 18), escaped(chart.curves[i].text));
+  }
   out += fmt::format("</div>\n<p class=\"axis below\">{}</p>\n", escaped(chart.x_label));
+  if (fit && brief) return out;
   std::vector<LegendEntry> entries;
   for (const auto& curve : chart.curves) entries.push_back({curve.look, curve.text});
-  return out + html_legend(entries);
+  return out + (fit ? "<div class=\"on-phone\">" + html_legend(entries) + "</div>\n" : html_legend(entries));
 }
 
 }  // namespace slmsim

@@ -2,7 +2,6 @@
 // on a phone.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,10 +19,6 @@ struct Tick {
 std::vector<Tick> linear_ticks(double most);
 // The same for durations in seconds, at round steps: 2 min, 6 h, 10 d.
 std::vector<Tick> duration_ticks(double most);
-// Round durations from 1 s on, on an axis where the increasing `position` maps a duration to its place: all ticks between
-// `least` and `most` that fit.
-std::vector<Tick> uneven_duration_ticks(double least, double most, const std::function<double(double)>& position);
-
 // Safe between tags and inside quotes, whatever the text contains.
 std::string escaped(const std::string& text);
 
@@ -38,7 +33,7 @@ struct BarPart {
   std::string look;
   std::string hint;  // tooltip; may be empty
 };
-// An interval over a bar: its ends, and its text for screen readers.
+// An interval over a bar: its ends, and its text for screen readers. One that ends beyond the axis has no end there.
 struct Whisker {
   double low = 0, high = 0;
   std::string text;
@@ -47,6 +42,7 @@ struct Bar {
   std::string label, text;  // before and after it
   std::vector<BarPart> parts;
   double mark = -1;  // a vertical line, if not negative
+  double gap = -1;   // where a part of the axis is left out, if not negative
   std::optional<Whisker> whisker = {};
   bool strong = false;
 };
@@ -61,7 +57,10 @@ struct LegendEntry {
 std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const std::string& title);
 std::string html_legend(const std::vector<LegendEntry>& entries);
 
-// Curves over two logarithmic axes.
+// A section that opens on request. `anchor`: id of its content, so that a link to it opens it; may be empty.
+std::string html_folded(const std::string& title, const std::string& anchor, const std::string& body);
+
+// Curves over two logarithmic axes, each with its text beside its right end; where they are too many, in a legend.
 struct Curve {
   std::string look, text;
   std::vector<double> x, y;

@@ -1,4 +1,5 @@
-// A run as one self-contained page for a browser: the verdict first, then its evidence. The page loads nothing: style and
+// A run as one self-contained page for a browser: four tiles and one comparison of the choices, then the evidence,
+// folded. The page loads nothing: style and
 // charts are inside it, and its content security policy forbids the rest.
 #pragma once
 
@@ -22,10 +23,8 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
 
 // How the page draws techniques: with their own looks (Technique::looks), as in the figures.
 
-// Classes of a technique by its place in the table: "t3" fills a bar, "lt3" draws a curve.
+// Classes of a technique's curve by its place in the table: "lt3".
 std::string technique_style();
-// The hatches that those classes use, as SVG patterns.
-std::string technique_hatches();
 
 // One iteration as bars over time: a row per GPU and per connection between VMs.
 

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -10,8 +8,6 @@ namespace slmsim {
 namespace {
 
 constexpr double kMostSteps = 5;
-constexpr double kApart = 0.16;  // share of the axis: a text on a phone and some room
-constexpr std::size_t kEnough = 4;
 
 struct Unit {
   double seconds;
@@ -54,26 +50,6 @@ std::vector<Tick> duration_ticks(double most) {
     }
   }
   return {};
-}
-
-std::vector<Tick> uneven_duration_ticks(double least, double most, const std::function<double(double)>& position) {
-  // The coarse ones first; finer ones fill the remaining room.
-  static const std::vector<std::vector<double>> kByUnit = {{1, 10}, {5, 30, 3, 100}, {2, 20, 6, 15, 50}};
-  std::vector<Tick> out;
-  for (const auto& steps : kByUnit) {
-    if (out.size() >= kEnough) break;
-    for (const Unit& unit : units()) {
-      for (const double step : steps) {
-        const double seconds = step * unit.seconds;
-        if (seconds < std::max(least, 1.0) || seconds > most) continue;
-        const double at = position(seconds);
-        if (std::all_of(out.begin(), out.end(), [&](const Tick& tick) { return std::abs(tick.at - at) >= kApart; }))
-          out.push_back({at, fmt::format("{:g} {}", step, unit.name)});
-      }
-    }
-  }
-  std::sort(out.begin(), out.end(), [](const Tick& a, const Tick& b) { return a.at < b.at; });
-  return out;
 }
 
 }  // namespace slmsim

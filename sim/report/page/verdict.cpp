@@ -6,8 +6,8 @@
 
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/report/phrases.h"
 #include "sim/report/page/sections.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {
@@ -55,28 +55,15 @@ const char* more_words(Objective objective, bool more) {
   return "";
 }
 
-std::string nothing_text(const ModelReport& report) {
-  std::string out =
-      fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
-  // The one that lacks the least memory.
-  const Prediction* nearest = nullptr;
-  const auto over = [](const Prediction& p) { return tightest(p)->total() / tightest(p)->limit; };
-  for (const Prediction* p : report.predictions) {
-    if (p->status == Status::kOutOfMemory && (!nearest || over(*p) < over(*nearest))) nearest = p;
-  }
-  if (nearest) out += fmt::format(" Nearest is {}: {}.", place_of(report.platform(), *nearest), nearest->reason);
-  return out;
-}
-
 // Effect of more or fewer GPUs.
-std::string alternative_text(const ModelReport& report, const Prediction& pick) {
+std::string more_or_fewer_text(const ModelReport& report, const Prediction& pick) {
   const int most = most_gpus(report);
   if (pick.gpus < most) {
     const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus == most; });
-    if (!best) return fmt::format(" On all {} GPUs nothing runs.", most);
+    if (!best) return fmt::format("On all {} GPUs nothing runs.", most);
     if (best->job <= pick.job)
-      return fmt::format(" All {} GPUs with {} would take {}.", most, best->technique->name, duration(best->job));
-    std::string out = fmt::format(" All {} GPUs together would take {} with {}, the best technique there", most,
+      return fmt::format("All {} GPUs with {} would take {}.", most, best->technique->name, duration(best->job));
+    std::string out = fmt::format("All {} GPUs together would take {} with {}, the best technique there", most,
                                   longer(*best, pick), best->technique->name);
     const Prediction* same = of(report, best->group, pick.technique);
     if (same && same != best && runs(same))
@@ -85,18 +72,38 @@ std::string alternative_text(const ModelReport& report, const Prediction& pick) 
   }
   const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus < most; });
   if (!best) return "";
-  return fmt::format(" With fewer GPUs the best is {}: {} ({}).", place_of(report.platform(), *best),
+  return fmt::format("With fewer GPUs the best is {}: {} ({}).", place_of(report.platform(), *best),
                      duration(best->job), longer(*best, pick));
 }
 
 }  // namespace
 
 ModelReport report_of(const RunResult& result, std::size_t index) {
-  ModelReport report{.result = result, .index = index, .predictions = {}, .sweep = std::nullopt};
+  ModelReport report{.result = result, .index = index, .predictions = {}, .sweep = {}, .verdict = {}};
   for (const auto& p : result.predictions) {
     if (p.model == report.model().name) report.predictions.push_back(&p);
   }
   return report;
+}
+
+std::vector<const Prediction*> fastest_first(const ModelReport& report) {
+  constexpr double kClose = 1e-9;  // relative difference of equal times
+  std::vector<const Prediction*> out = report.predictions;
+  std::stable_sort(out.begin(), out.end(), [&](const Prediction* a, const Prediction* b) {
+    if (runs(a) != runs(b)) return runs(a);
+    if (!runs(a)) return false;
+    return std::abs(a->job / b->job - 1) < kClose ? a == report.pick() && b != report.pick() : a->job < b->job;
+  });
+  return out;
+}
+
+const Prediction* nearest_misfit(const ModelReport& report) {
+  const Prediction* out = nullptr;
+  const auto over = [](const Prediction& p) { return tightest(p)->total() / tightest(p)->limit; };
+  for (const Prediction* p : report.predictions) {
+    if (p->status == Status::kOutOfMemory && (!out || over(*p) < over(*out))) out = p;
+  }
+  return out;
 }
 
 const Prediction* ModelReport::pick() const {
@@ -122,16 +129,20 @@ std::string sureness_text(const ModelReport& report) {
 
 std::string verdict_text(const ModelReport& report) {
   const Prediction* pick = report.pick();
-  if (!pick) return nothing_text(report);
-  const bool alone = pick->gpus < most_gpus(report);
-  std::string out =
-      fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
-                  group_sentence(report.platform(), pick->group), alone ? " alone" : "", duration(pick->job));
-  if (const std::string sure = sureness_text(report); !sure.empty()) out += " " + sure;
-  out += alternative_text(report, *pick);
+  if (!pick)
+    return fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
+  return fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
+                     group_sentence(report.platform(), pick->group), pick->gpus < most_gpus(report) ? " alone" : "",
+                     duration(pick->job));
+}
+
+std::string alternative_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  if (!pick) return "";
+  std::string out = more_or_fewer_text(report, *pick);
   const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
   if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))
-    out += fmt::format(" The fastest is {} with {}; the scenario's rules prefer the pick.",
+    out += fmt::format("{}The fastest is {} with {}; the scenario's rules prefer the pick.", out.empty() ? "" : " ",
                        place_of(report.platform(), *first), duration(first->job));
   return out;
 }
@@ -157,13 +168,12 @@ std::string near_text(const ModelReport& report) {
   };
   const auto end = std::find_if(others.begin(), others.end(), [&](auto* p) { return behind(p) > rules.delta; });
   const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
-  if (end == others.begin())
-    return fmt::format("No near tie: nothing comes within {}. Next is {}.", share, words_of(others.front()));
+  if (end == others.begin()) return fmt::format("Nothing within {}; next is {}.", share, words_of(others.front()));
   constexpr std::size_t kMostNear = 3;
   std::vector<std::string> words;
   for (auto p = others.begin(); p != end && words.size() < kMostNear; ++p) words.push_back(words_of(*p));
   const auto near = static_cast<std::size_t>(end - others.begin());
-  return fmt::format("Near ties, within {}: {}{}.", share, fmt::join(words, ", "),
+  return fmt::format("Within {}: {}{}.", share, fmt::join(words, ", "),
                      near > words.size() ? fmt::format(" and {} more", near - words.size()) : "");
 }
 

@@ -112,22 +112,28 @@ export function saveDialog(app) {
          element('div', {class: 'tools'}, button('Save there', save, {class: 'primary'}), button('Download', download)), wrong);
 }
 
+// Puts a text on the clipboard; without the permission, what is selected, as Ctrl-C does.
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);  // absent on pages of other machines without TLS
+    return true;
+  } catch {
+    return document.execCommand('copy');
+  }
+}
+
 export async function linkDialog(app) {
   const url = `${location.origin}/${await toFragment(app.state())}`;
   const shown = element('input', {type: 'text', readonly: true, value: url});
   const told = element('p', {class: 'note', role: 'status'});
-  const copied = async () => {
+  const copy = async () => {
     shown.select();
-    try {
-      await navigator.clipboard.writeText(url);
-      told.textContent = 'Copied.';
-    } catch {
-      told.textContent = 'The browser forbids copying; the link is selected.';
-    }
+    const done = await copied(url);
+    told.textContent = done ? 'Copied.' : 'The browser forbids copying; the link is selected: press Ctrl-C.';
   };
   dialog('A link that holds the scenario', element('p', {class: 'note'}, 'The scenario itself is in the link, behind the #. To open it, ' +
     'start slmsim serve and choose “Open”, “A link”. The token of this page is not in it.'),
-         field('Link', shown), element('div', {class: 'tools'}, button('Copy', copied, {class: 'primary'})), told);
+         field('Link', shown), element('div', {class: 'tools'}, button('Copy', copy, {class: 'primary'})), told);
 }
 
 // --- a model's config.json, as a model of the scenario

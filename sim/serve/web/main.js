@@ -53,7 +53,7 @@ class App {
       if (read.ok) return this.load({name: read.answer.path, text: read.answer.text});
       this.notice(problem(read.answer));
     }
-    this.draw();
+    this.restore({designs: [{name: 'three-sites.yaml', text: cluster.EXAMPLE}]});
   }
 
   // --- events
@@ -72,7 +72,7 @@ class App {
   }
 
   load(state) {
-    const lost = !this.design.isEmpty && this.design.text !== state.text;
+    const lost = ![state.text, cluster.EXAMPLE].includes(this.design.text) && !this.design.isEmpty;
     this.design.replace(state);
     this.selected = null;
     this.edited(true);
@@ -133,6 +133,7 @@ class App {
     }
     if (design === this.design && design.stamp !== before) {
       this.drawCanvas();
+      this.buttons();
       if (typed || !$('selection').parentNode.contains(document.activeElement)) this.panel.draw();
     }
     this.results.draw();
@@ -226,6 +227,14 @@ class App {
   pickModel() {
     const input = element('input', {type: 'file', accept: '.json,application/json', onchange: () => this.takeModel(input.files[0])});
     input.click();
+  }
+
+  // Takes the cluster that this text names into it, so that it can be changed.
+  takeCluster() {
+    this.design.takeWhole();
+    this.edited();
+    this.panel.draw();
+    this.notice('The cluster is now in this text and can be changed.');
   }
 
   async takeModel(file) {

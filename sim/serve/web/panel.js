@@ -112,7 +112,7 @@ export class Panel {
     if (!app.design.isWritten) {
       return [element('h2', {}, `${{site: 'Site', vm: 'VM', link: 'Link'}[what.kind]} ${what.name}`),
               element('p', {class: 'note'}, 'The cluster is in another file, which this text names.'),
-              button('Copy it into this text, to change it', () => this.edit('', (design) => design.takeWhole()))];
+              button('Copy it into this text, to change it', () => app.takeCluster())];
     }
     const found = drawn[`${what.kind}s`].find((one) => one.name === what.name);
     return found ? this[what.kind](found, drawn) : [];

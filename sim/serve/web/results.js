@@ -6,6 +6,9 @@ import {duration} from './units.js';
 const QUIET = 180;  // ms without a change until slower questions are sent
 const FIRST_PAUSE = 20, LAST_PAUSE = 300;  // ms between two polls of a job; each pause is twice the one before
 
+// Sections that are open at first.
+const OPEN = new Set(['comparison', 'facts', 'sweep']);
+
 // Figures that compare two designs.
 const FIGURES = [['Time of the job', (p) => p.minutes, duration], ['An iteration', (p) => p.iteration_s, (v) => `${v.toPrecision(3)} s`],
                  ['GPUs', (p) => p.gpus, String], ['GPU-hours', (p) => p.gpu_hours, (v) => v.toPrecision(3)],
@@ -24,7 +27,7 @@ export class Results {
     this.forget();
   }
 
-  // Later results: for a view its sections and its certainty; and for a design the view whose sections stay until its own
+  // Later results: for a view its sections and its intervals; and for a design the view whose sections stay until its own
   // arrive.
   forget() {
     this.later = new WeakMap();
@@ -97,25 +100,18 @@ export class Results {
       if (design.errors.length === 0) out.append(element('p', {}, 'predicting…'));
       return out;
     }
-    out.append(element('p', {class: 'first decided'}, title + model.verdict));
-    const summary = this.app.catalog.techniques.find((one) => one.name === model.pick?.technique)?.summary;
-    if (summary) out.append(element('p', {class: 'note'}, `${model.pick.technique}: ${summary}`));
-    if (model.near) out.append(element('p', {class: 'near'}, model.near));
+    const later = this.modelOf({models: this.later.get(design.view)?.spread ?? []});
+    out.append(element('p', {class: 'first decided'}, title + model.verdict), ...fragment(later?.tiles ?? model.tiles));
     for (const one of design.view.contradictions) out.append(element('p', {class: 'wrong'}, one));
-    out.append(element('p', {class: 'note'}, model.workload), element('p', {class: 'note'}, `Compared: ${design.view.compared}.`));
-    const sure = this.sure(design.view);
-    if (model.pick && sure) out.append(element('p', {class: 'note sure'}, sure));
+    out.append(element('p', {class: 'note'}, `${model.workload} Compared: ${design.view.compared}.`));
+    const {failed} = this.later.get(design.view) ?? {};
+    if (model.pick && failed) out.append(element('p', {class: 'note'}, failed));
     const assumed = design.view.assumed;
     if (assumed.length > 0) {
       out.append(this.details('assumed', `Rests on ${assumed.length === 1 ? 'one unmeasured value' : `${assumed.length} unmeasured values`}`,
                               [element('ul', {}, ...assumed.map((one) => element('li', {}, one.text)))], false));
     }
     return out;
-  }
-
-  sure(view) {
-    const {sure, spread} = this.later.get(view) ?? {};
-    return sure ?? (spread ? this.modelOf({models: spread}).sure : 'The uncertainty is being computed.');
   }
 
   compared(designs) {
@@ -160,7 +156,7 @@ export class Results {
   }
 
   section({name, title, html}, stale = false) {
-    return [name, () => this.details(`model section${stale ? ' stale' : ''}`, title, fragment(html), true, name), `${stale} ${html}`];
+    return [name, () => this.details(`model section${stale ? ' stale' : ''}`, title, fragment(html), OPEN.has(name), name), `${stale} ${html}`];
   }
 
   // It keeps its open state when it is redrawn.
@@ -193,10 +189,10 @@ export class Results {
       this.shown.set(design, view);
       this.draw();
     }
-    const intervals = own.spread || own.sure ? undefined : await compute('intervals');
+    const intervals = own.spread || own.failed ? undefined : await compute('intervals');
     if (!intervals) return;
     if (intervals.ok) own.spread = intervals.answer.models;
-    else own.sure = `The uncertainty could not be computed: ${problem(intervals.answer)}.`;
+    else own.failed = `The uncertainty could not be computed: ${problem(intervals.answer)}.`;
     this.draw();
   }
 

@@ -44,16 +44,13 @@ std::string layers_text(int first, int last, int layers) {
 }
 
 int connect_host(TaskGraph& graph, const LowerRequest& request, int device, HostPath path) {
-  const int vm = request.scenario.platform.devices[device].vm;
-  const int gpu = request.network.part_of(device), memory = request.network.nearest(device, PartKind::kMemory);
-  Route route;
+  Route route = request.network.host_route(device, path != HostPath::kFromMemory);
   if (path == HostPath::kCpu) {
     // The last link of the path to memory is the memory's own.
-    route.links = {request.network.route_inside(vm, gpu, memory).links.back()};
+    const int memory = route.links.back();
+    route = {};
+    route.links = {memory};
     route.socket_rate = request.scenario.framework.cpu_adam_rate;
-  } else {
-    const bool out = path == HostPath::kToMemory;
-    route = out ? request.network.route_inside(vm, gpu, memory) : request.network.route_inside(vm, memory, gpu);
   }
   constexpr std::array kNames = {"to host memory", "from host memory", "CPU"};
   return graph.add_connection({device, device, 1, std::move(route),

@@ -49,7 +49,7 @@ std::string layers_text(int first, int last, int layers);
 enum class HostPath { kToMemory, kFromMemory, kCpu };
 
 // Opens a connection of this GPU: to or from the memory nearest to it, or that memory itself at the rate of one rank's
-// CPU (Framework::cpu_adam_rate). The GPU's node must describe its inside.
+// CPU (Framework::cpu_adam_rate). Its host's memory must be known.
 int connect_host(TaskGraph& graph, const LowerRequest& request, int device, HostPath path);
 
 }  // namespace slmsim

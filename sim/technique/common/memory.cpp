@@ -79,6 +79,13 @@ std::vector<Store> stores_of(const Plan& plan, const OperatorGraph& operators, c
       }
       out.push_back(std::move(store));
     }
+    if (inside.empty() && platform.vms[vm].type.host_memory.value > 0 && each.host.value > 0) {
+      Store store{name + "/memory", false, {}, platform.vms[vm].type.host_memory};
+      for (const int gpu : gpus) {
+        if (platform.devices[gpu].vm == vm) store.used += each.host + kHostFramework;
+      }
+      out.push_back(std::move(store));
+    }
     for (const Volume& volume : inside.volumes) {
       Store store{name + "/" + volume.name, true, {}, {}};
       for (const int part_index : volume.drives)

@@ -45,8 +45,8 @@ struct DeviceMemory {
   bool at_edge() const { return fits() && total() > edge; }
 };
 
-// Share of a GPU's memory above which runs under PyTorch's allocator were slowed by a factor kEdgeSlowdown or more: all of
-// nanotron's runs above it without tensor parallelism took 2 to 4 times as long (ultrascale playbook's benchmark, H100).
+// Share of a GPU's memory above which PyTorch's allocator may free and retry, so that a run may be slower. The order of
+// candidates counts such a prediction as if it took kEdgeSlowdown times as long: a margin, not a measured figure.
 inline constexpr double kEdgeShare = 0.9, kEdgeSlowdown = 2;
 
 // Bytes per parameter of mixed-precision training (ZeRO, arXiv 1910.02054, section 3.1): in fp16 weights 2, gradients

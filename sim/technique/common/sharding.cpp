@@ -131,8 +131,7 @@ std::vector<CollectiveCall> resharding(Bytes size, const Layout& from, const Lay
 }
 
 Sharding tensor_sharding(const Operator& op) {
-  const bool of_stream = op.kind == OperatorKind::kNorm && op.role != Role::kQueryNorm;
-  if (of_stream || op.kind == OperatorKind::kResidual) return Sharding::kReplicated;
+  if (op.columns == 0 || op.kind == OperatorKind::kResidual) return Sharding::kReplicated;
   const bool rows = op.role == Role::kEmbedding || op.role == Role::kProjection || op.role == Role::kMlpDown;
   return rows ? Sharding::kRow : Sharding::kColumn;
 }

@@ -37,16 +37,33 @@ Plan begin_plan(const PlanRequest& request) {
   return plan;
 }
 
+int in_micro_batches(const PlanRequest& request, int replicas, int otherwise) {
+  const Training& training = request.scenario.training;
+  if (training.micro_batch == 0) return otherwise;
+  int count = 1;  // the largest so far that leaves each replica a sequence
+  for (int next = 1; next <= training.batch / replicas; ++next) {
+    if (training.batch % next != 0) continue;
+    count = next;
+    if (training.batch / next <= replicas * training.micro_batch) break;
+  }
+  return count;
+}
+
 int one_sequence_each(const PlanRequest& request) {
+  if (request.scenario.training.micro_batch > 0) return all_at_once(request);
   const int batch = request.scenario.training.batch;
   int count = std::max(1, batch / static_cast<int>(request.group.devices.size()));
   while (batch % count != 0) --count;
   return count;
 }
 
-int one_sequence(const PlanRequest& request) { return request.scenario.training.batch; }
+int one_sequence(const PlanRequest& request) {
+  return in_micro_batches(request, 1, request.scenario.training.batch);
+}
 
-int all_at_once(const PlanRequest&) { return 1; }
+int all_at_once(const PlanRequest& request) {
+  return in_micro_batches(request, static_cast<int>(request.group.devices.size()), 1);
+}
 
 Launcher launched_by_processes(const TechniqueOptions&) { return Launcher::kProcesses; }
 Launcher launched_by_driver(const TechniqueOptions&) { return Launcher::kDriverOnFirst; }

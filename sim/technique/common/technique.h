@@ -55,7 +55,12 @@ PlanResult make_plan(const PlanRequest& request);
 // A plan without stages: the technique, its micro-batches and recomputation.
 Plan begin_plan(const PlanRequest& request);
 
-// Default numbers of micro-batches. One sequence per GPU if each computes its own (or, if that does not divide the
+// Number of micro-batches that training.micro_batch implies for this number of replicas, which compute apart: the
+// smallest that divides the batch and gives none of them more sequences at once, or the largest that leaves none idle.
+// `otherwise` where it is not stated.
+int in_micro_batches(const PlanRequest& request, int replicas, int otherwise);
+
+// Default numbers of micro-batches, where training.micro_batch states none. One sequence per GPU if each computes its own (or, if that does not divide the
 // batch, the next larger share); one sequence for all of them; all of a GPU's sequences at once.
 int one_sequence_each(const PlanRequest& request);
 int one_sequence(const PlanRequest& request);

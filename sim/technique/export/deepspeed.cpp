@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const char* type_name(Precision precision) {
-  return precision == Precision::kFp16 ? "fp16" : precision == Precision::kBf16 ? "bfp16" : "fp32";
+  return precision == Precision::kFp16 ? "fp16" : precision == Precision::kBf16 ? "bf16" : "fp32";
 }
 
 // Sets the storage of a part of the state; "NVME" is a placeholder for the folder of the rank's volume.
@@ -51,10 +52,14 @@ Export export_deepspeed(const ExportRequest& request) {
   Json json = {{"train_batch_size", training.batch},
                {"train_micro_batch_size_per_gpu", training.batch / gpus / plan.micro_batches},
                {"gradient_accumulation_steps", plan.micro_batches},
-               {"communication_data_type", type_name(training.gradient_precision)},
                {"optimizer", optimizer_json(training.optimizer)},
                {"fp16", {{"enabled", training.precision == Precision::kFp16}}},
                {"bf16", {{"enabled", training.precision == Precision::kBf16}}}};
+  // By default gradients are reduced in the training precision. Versions before 0.14.1 spell bf16 "bfp16", and each
+  // refuses the other's spelling.
+  if (std::string_view(type_name(training.gradient_precision)) != type_name(training.precision))
+    json["communication_data_type"] = type_name(training.gradient_precision);
+  if (how.stage > 0 && training.optimizer != UpdateRule::kAdam) json["zero_allow_untested_optimizer"] = true;
   if (how.freeze_step) {
     json["optimizer"] = {{"type", "OneBitAdam"},
                          {"params", {{"freeze_step", *how.freeze_step}, {"comm_backend_name", "nccl"}}}};

@@ -105,6 +105,7 @@ std::vector<ExportFile> export_plan(const ExportRequest& request, const std::str
   std::string text = title + "\n";
   std::vector<Export> all = {export_deepspeed(request), export_megatron(request), export_alpa(request)};
   if (auto torch = export_torch(request)) all.push_back(std::move(*torch));
+  all.push_back(export_accelerate(request));
   if (auto torchft = export_torchft(request)) all.push_back(std::move(*torchft));
   all.push_back(export_environment(request));
   for (const auto& one : all) {

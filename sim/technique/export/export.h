@@ -1,4 +1,4 @@
-// Exports a plan as files for DeepSpeed, Megatron-LM, Alpa and PyTorch, NCCL's environment and the kernels' settings,
+// Exports a plan as files for DeepSpeed, Megatron-LM, Alpa, PyTorch and Accelerate, NCCL's environment and the kernels' settings,
 // with the parts of the plan that each program cannot express.
 //
 // Options are those of DeepSpeed's configuration JSON and launcher (deepspeed.ai/docs/config-json), Megatron-LM's training
@@ -85,6 +85,7 @@ AlpaExport alpa_pipeline(const ExportRequest& request);
 Export export_deepspeed(const ExportRequest& request);
 Export export_megatron(const ExportRequest& request);
 Export export_alpa(const ExportRequest& request);
+Export export_accelerate(const ExportRequest& request);
 // For techniques of PyTorch itself; nothing for others.
 std::optional<Export> export_torch(const ExportRequest& request);
 // For plans that exchange once per round; nothing for others. Options are those of torchft.local_sgd's LocalSGD and

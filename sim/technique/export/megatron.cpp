@@ -62,7 +62,7 @@ std::vector<std::string> layer_arguments(const Transformer& model) {
     words.emplace_back("--disable-bias-linear");
     if (t.qkv_bias) words.emplace_back("--add-qkv-bias");
   }
-  if (t.query_norm) words.emplace_back("--qk-layernorm");
+  if (t.query_norm != QueryNorm::kNone) words.emplace_back("--qk-layernorm");
   if (!model.dropout) words.emplace_back("--hidden-dropout 0");
   if (!model.drops_attention()) words.emplace_back("--attention-dropout 0");
   return words;
@@ -77,7 +77,15 @@ void refuse_layers(const Transformer& model, Export& out) {
   cannot(t.gated && is_gelu(t.activation), "an MLP gated by GELU");
   cannot(!t.gated && !is_gelu(t.activation), "an activation other than GELU and SwiGLU");
   cannot(t.parallel, "attention and MLP that read the same stream");
-  cannot(t.branch_norm, "norms after attention and MLP");
+  cannot(t.branch_norm || t.norm_behind, "norms after attention and MLP");
+  cannot(t.embedding_norm, "a norm of the embedding");
+  cannot(t.norm_vectors != (t.rms_norm ? 1 : 2), "layer norms without a shift");
+  cannot(t.query_norm == QueryNorm::kWhole, "norms over all heads of queries and keys");
+  cannot(!t.learned_positions && t.rotary_share == 0, "ALiBi and other positions without weights");
+  cannot(!t.causal, "encoders");
+  cannot(t.head_bias, "a bias of the head");
+  cannot(model.classes > 0, "a head of classes");
+  cannot(!model.layer_kinds.empty(), "layers with different windows or positions");
   cannot(t.score_cap || t.logit_cap, "scores and logits bounded by tanh");
   cannot(t.mlp_bias != t.projection_bias, "biases of attention's projection only");
 }

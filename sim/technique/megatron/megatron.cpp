@@ -144,7 +144,10 @@ PlanResult plan_megatron(const PlanRequest& request) {
 }
 
 // One micro-batch per stage.
-int micro_batches(const PlanRequest& request) { return std::max(1, request.options.get(kPipeline)); }
+int micro_batches(const PlanRequest& request) {
+  const int replicas = std::max(1, request.options.get(kReplicas));
+  return in_micro_batches(request, replicas, std::max(1, request.options.get(kPipeline)));
+}
 
 std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) {
   const StageLayers layers(options, degrees_of(options, 0));

@@ -102,8 +102,8 @@ PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas
   const Platform& platform = request.scenario.platform;
   for (const int device : request.group.devices) {
     const Vm& vm = platform.vms[platform.devices[device].vm];
-    if (replicas.optimizer != StatePlace::kGpu && vm.type.inside.of_kind(PartKind::kMemory).empty())
-      return {std::nullopt, fmt::format("{} states no inside: there is no memory to offload to", vm.name)};
+    if (replicas.optimizer != StatePlace::kGpu && !has_host_memory(vm.type))
+      return {std::nullopt, unknown_host_memory(vm)};
     if (replicas.optimizer == StatePlace::kDrive && !volume_of(platform, device))
       return {std::nullopt,
               fmt::format("{} has no volume of drives", platform.devices[device].name)};

@@ -18,8 +18,11 @@ Tasks fill_buckets(ReplicaRun& run);
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name);
 
 // Forward and backward pass of ZeRO-3 (arXiv 1910.02054, section 5.3): every layer's parameters are gathered before it
-// runs and released after it; the next layer's are gathered meanwhile. Gradients are reduce-scattered as they are
-// computed. With adapters these are the adapters' only, and units without a backward pass are not gathered for it.
+// runs and released after it; the next layers' are gathered meanwhile, as long as no more than live_parameters are
+// there (partitioned_param_coordinator.py, _fetch_sub_module_impl: each of a layer's modules asks for another prefetch
+// bucket). Those whose next use is near stay: fewer than live_parameters are used in between (__params_to_release;
+// stage3_max_reuse_distance defaults to the same number). Gradients are reduce-scattered by buckets as they are computed.
+// With adapters these are the adapters' only, and units without a backward pass are not gathered for it.
 //
 // Gathered data is stored by rank and is copied together (partition_parameters.py, AllGatherCoalescedHandle.wait);
 // gradients are copied to a bucket, from there to the order of ranks, and divided (stage3.py, __add_grad_to_ipg_bucket;

@@ -54,8 +54,7 @@ std::string without_host_memory(const PlanRequest& request) {
   const Platform& platform = request.scenario.platform;
   for (const int device : request.group.devices) {
     const Vm& vm = platform.vms[platform.devices[device].vm];
-    if (vm.type.inside.of_kind(PartKind::kMemory).empty())
-      return fmt::format("{} states no inside: there is no host memory for the outer state", vm.name);
+    if (!has_host_memory(vm.type)) return unknown_host_memory(vm);
   }
   return "";
 }

@@ -78,7 +78,7 @@ TEST(Fablib, ReadsATableOfANotebookByItself) {
 }
 
 TEST(Fablib, LeavesGpusToWhoTellsThem) {
-  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, true);
+  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, {.others = true});
   ASSERT_EQ(slice.machines.size(), 3u);
   for (const auto& machine : slice.machines) EXPECT_THAT(machine.gpus, IsEmpty());
   EXPECT_THAT(slice.remarks, IsEmpty());
@@ -106,8 +106,9 @@ TEST(Fablib, TellsWhatIsMissing) {
   const std::string gpu = written(
       "gpu.json",
       "[{\"name\": \"n\", \"site\": \"TACC\"},\n {\"name\": \"n-g\", \"node\": \"n\", \"model\": \"GPU_A31\"}]");
-  EXPECT_THAT(error_of([&] { read_fablib({gpu}); }),
-              HasSubstr("gpu.json:2:2: error: there is no GPU \"GPU_A31\"; did you mean"));
+  EXPECT_THAT(
+      error_of([&] { read_fablib({gpu}); }),
+      HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"A31\"; list them by slmsim list gpus"));
 }
 
 // Table I of arXiv 2602.02632: what ping showed between these sites.
@@ -150,9 +151,19 @@ TEST(GpuNames, AreThoseOfDriversAndTestbedsToo) {
       {"NVIDIA H100 PCIe", "h100-pcie"},
       {"NVIDIA H200", "h200"},
       {"GPU_A40", "a40"},
+      {"NVIDIA Corporation GA100 [A100 PCIe 40GB] (rev a1)", "a100-pcie40"},
+      {"01:00.0 3D controller [0302]: NVIDIA Corporation GV100GL [Tesla V100 SXM2 16GB] [10de:1db1] (rev a1)",
+       "v100-16"},
+      {"NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)", "rtx4090"},
+      {"NVIDIA Corporation TU102 [GeForce RTX 2080 Ti Rev. A]", "rtx2080ti"},
+      {"NVIDIA Corporation AD102GL [L40S]", "l40s"},
+      {"NVIDIA Corporation AD102GL [RTX 6000 Ada Generation]", "rtx6000-ada"},
+      {"NVIDIA Corporation GH100 [H100 PCIe]", "h100-pcie"},
   };
   for (const auto& [called, name] : kNames) EXPECT_EQ(gpu_called(called), name) << called;
-  for (const char* none : {"", "gpu", "NVIDIA", "a11", "tpu-v4"}) EXPECT_EQ(gpu_called(none), "") << none;
+  for (const char* none : {"", "gpu", "NVIDIA", "a11", "tpu-v4", "NVIDIA Corporation GV100GL [Tesla V100 SXM2]",
+                           "Mellanox Technologies MT28908 Family [ConnectX-6]"})
+    EXPECT_EQ(gpu_called(none), "") << none;
   for (const auto& name : gpu_list()) EXPECT_EQ(gpu_called(gpu_title(name)), name);
 }
 
@@ -160,7 +171,7 @@ TEST(Inventory, ReadsCountsOfGpus) {
   EXPECT_THAT(read_gpus("a10:2", {}), ElementsAre("a10", "a10"));
   EXPECT_THAT(read_gpus("t4,a30:2", {}), ElementsAre("t4", "a30", "a30"));
   EXPECT_THAT(error_of([] { read_gpus("a10:two", {}); }), HasSubstr("\"two\" is not a number of GPUs"));
-  EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }), HasSubstr("there is no GPU \"a11\"; did you mean"));
+  EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }), HasSubstr("there is no GPU \"a11\"; list them by slmsim list gpus"));
 }
 
 void expect_the_hosts(const Inventory& inventory) {
@@ -227,7 +238,7 @@ TEST(Ansible, TellsPlaceAndCause) {
       {"[lab\nnode1\n", ":1:2: error: \"[lab\" is no"},
       {"[lab:hosts]\n", ":1:1: error: [lab:hosts] is unknown; known are vars and children"},
       {"\nnode1 gpus a10\n", ":2:7: error: \"gpus\" is not a variable; the form is KEY=VALUE"},
-      {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; did you mean"},
+      {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; list them by slmsim list gpus"},
       {"node1 gpus=a10 nic=8\n", ":1:16: error: nic: \"8\" has no unit"},
       {"node[1:x] gpus=a10\n", ":1:1: error: \"node[1:x]\" is not a range of hosts; the form is node[01:08]"},
       {"node[1:99999999] gpus=a10\n", ":1:1: error: \"node[1:99999999]\" is not a range of hosts"},
@@ -286,8 +297,10 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   SetupRequest request;
   request.name = "mine";
   request.command = "slmsim init";
-  request.models = {"gpt2m"};
-  request.techniques = {"Data"};
+  request.models = {{"gpt2m"}};
+  request.techniques = {{"DDP"}, {"DiLoCo: {inner_steps: 100}", "one exchange in 100 steps"}};
+  request.batch = {"24", "assumed"};
+  request.micro_batch = {"4"};
   request.inventory.machines.resize(2);
   request.inventory.machines[0] = {.name = "10.0.0.1", .site = "lab", .gpus = {"rtx3090"}, .place = {}};
   request.inventory.machines[1] = {
@@ -299,7 +312,8 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.platform,
               HasSubstr("  b:  # b.example.org\n    site: cloud-west\n    type: nvlink-server  # assumed"));
   EXPECT_THAT(setup.platform, HasSubstr("rtt: {value: 30 ms, provenance: assumed, source: \"assumed by slmsim init; "));
-  EXPECT_THAT(setup.scenario, HasSubstr("batch: 24  # assumed"));  // 8 for each of 3 GPUs
+  EXPECT_THAT(setup.scenario, HasSubstr("  DDP: {}\n  DiLoCo: {inner_steps: 100}  # one exchange in 100 steps\n"));
+  EXPECT_THAT(setup.scenario, HasSubstr("  batch: 24  # assumed\n  micro_batch: 4\n"));
   EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
 }
 

@@ -275,6 +275,40 @@ TEST(ImportNcclTests, ReadsLineEndsOfWindows) {
   EXPECT_THAT(profile.remarks, IsEmpty());
 }
 
+// Before 2.13: the last column is the largest relative difference, which rounding causes.
+TEST(ImportNcclTests, TakesRoundingForNoError) {
+  const auto old = [](const std::string& rows) {
+    std::string text = nccl_tests(rows) + kNcclEnd;
+    for (std::size_t at = 0; (at = text.find("#wrong", at)) != std::string::npos;) text.replace(at, 6, "error ");
+    Files files;
+    files.write("out.txt", text);
+    return import("nccl-tests", files);
+  };
+  const auto profile =
+      old("1024 256 float sum -1 11.50 0.09 0.09 4e-07 11.2 0.09 0.09 4e-07\n"
+          "2048 1024 half sum -1 12.50 0.16 0.16 5e-04 12.2 0.16 0.16 5e-04\n"
+          "4096 1024 float sum -1 13.50 0.30 0.30 N/A 13.2 0.30 0.30 N/A\n"
+          "8192 2048 float sum -1 13.50 0.61 0.61 2e-01 13.2 0.62 0.62 2e-01\n"
+          "16384 4096 int32 sum -1 13.50 1.21 1.21 0e+00 13.2 1.24 1.24 0e+00\n");
+  EXPECT_THAT(collectives(profile), ElementsAre("all-reduce 2/1 1024 1.15e-05", "all-reduce 2/1 2048 1.25e-05",
+                                                "all-reduce 2/1 4096 1.35e-05", "all-reduce 2/1 16384 1.35e-05"));
+  EXPECT_THAT(left_out(profile), ElementsAre("1 of wrong results, as the test counted"));
+}
+
+// With NCCL_DEBUG=INFO, NCCL prints between the lines, and behind a row's sizes before its times.
+TEST(ImportNcclTests, ReadsAroundNcclsOwnLines) {
+  Files files;
+  files.write("out.txt", nccl_tests("node1:1234:1250 [0] NCCL INFO Launch mode Group/CGMD\n"
+                                    "1024 256 float sum -1 node1:1234:1234 [1] NCCL INFO Launch mode Parallel\n"
+                                    "node1:1234:1234 [0] NCCL INFO comm 0x7f rank 0 nranks 2\n"
+                                    "11.50 0.09 0.09 0 11.2 0.09 0.09 0\n"
+                                    "2048 512 float sum -1 12.50 0.16 0.16 0 12.2 0.16 0.16 0\n") +
+                             kNcclEnd);
+  const auto profile = import("nccl-tests", files);
+  EXPECT_THAT(collectives(profile), ElementsAre("all-reduce 2/1 1024 1.15e-05", "all-reduce 2/1 2048 1.25e-05"));
+  EXPECT_THAT(left_out(profile), IsEmpty());
+}
+
 TEST(ImportNcclTests, SaysWhereTheEndIsMissing) {
   Files files;
   files.write("out.txt", nccl_tests("1024 256 float sum -1 11.50 0.09 0.09 0 11.2 0.09 0.09 0\n"));

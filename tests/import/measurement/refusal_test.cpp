@@ -102,8 +102,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NcclTestsInMilliseconds", "nccl-tests", "all_reduce_perf.txt",
                 "# Rank 0 Pid 1 on a device 0 [0x0] G\n# Rank 1 Pid 1 on a device 1 [0x1] G\n"
                 "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
-                "1048576 262144 float sum -1 0.0421 24.91 37.36 0 0.0421 24.91 37.36 0\n",
+                "1048576 262144 float sum -1 0.0421 24.91 24.91 0 0.0421 24.91 24.91 0\n",
                 "4:1 algbw is 24.91 GB/s, but size / time is 2.491e+04 GB/s"},
+        // An all-reduce of four ranks: 2 x 3/4; of two: 1.
+        Refusal{"NcclTestsOfMoreRanksThanListed", "nccl-tests", "all_reduce_perf.txt",
+                "# Rank 0 Pid 1 on a device 0 [0x0] G\n# Rank 1 Pid 1 on a device 1 [0x1] G\n"
+                "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+                "1048576 262144 float sum -1 42.1 24.91 37.36 0 42.1 24.91 37.36 0\n",
+                "4:1 busbw / algbw is 1.5, but 1 for the 2 lines \"# Rank\" above; some are missing"},
         Refusal{"AnotherUnit", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,4096,4096,4096,1e-6\n",
                 // 2 x 4096^3 FLOP in 1 us.
                 "2:1 gemm-nn fp16 1x4096x4096x4096 in 1 us would be 137439 TFLOP/s, which no GPU reaches"},

@@ -53,9 +53,10 @@ TEST(Adapters, AreAllThatIsExchanged) {
 TEST(Adapters, AreAllThatIsReducedOfWhatIsGathered) {
   const World world(2, 2);
   constexpr double kOutside = 1792, kLayers = kOwn - kOutside + kAdapters;
-  for (const char* technique : {"{FSDP: {}}", "{ZeRO-3: {}}"}) {
+  // ZeRO-3 keeps so small a model between its passes.
+  for (const auto& [technique, passes] : {std::pair{"{FSDP: {}}", 2}, {"{ZeRO-3: {}}", 1}}) {
     const TaskGraph graph = world.graph(technique);
-    EXPECT_NEAR(bytes_over(graph, "all-gather"), 3 * 2 * (kOutside + 2 * kLayers), 1e-6) << technique;
+    EXPECT_NEAR(bytes_over(graph, "all-gather"), 3 * 2 * (kOutside + passes * kLayers), 1e-6) << technique;
     EXPECT_NEAR(bytes_over(graph, "reduce-scatter"), 3 * 2 * kAdapters, 1e-6) << technique;
   }
 }

@@ -28,6 +28,32 @@ std::string reason(const Scenario& scenario, const TechniqueOptions& options) {
   return make_plan({scenario, model, operators, group, options}).reason;
 }
 
+// On 2 VMs x 2 GPUs.
+int micro_batches(const std::string& technique, int batch, int micro_batch) {
+  Scenario scenario = small_scenario(2, 2);
+  scenario.training.batch = batch;
+  scenario.training.micro_batch = micro_batch;
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  const PlanResult result = make_plan({scenario, model, operators, {{}, {0, 1, 2, 3}}, written(technique)});
+  return result.plan ? result.plan->micro_batches : 0;
+}
+
+TEST(MicroBatch, IsOfAGpuOrOfAPipeline) {
+  EXPECT_EQ(micro_batches("{DDP: {}}", 24, 2), 3);     // 24 / (4 GPUs x 2)
+  EXPECT_EQ(micro_batches("{FSDP: {}}", 24, 3), 2);    // 24 / (4 x 3)
+  EXPECT_EQ(micro_batches("{ZeRO2: {}}", 24, 6), 1);   // 24 / (4 x 6), in place of one sequence at a time
+  EXPECT_EQ(micro_batches("{Shard: {}}", 24, 4), 6);   // all GPUs together: 24 / 4
+  EXPECT_EQ(micro_batches("{Megatron: {pipeline: 2, data: 2}}", 24, 3), 4);  // 24 / (2 replicas x 3)
+  EXPECT_EQ(micro_batches("{DDP: {micro_batches: 6}}", 24, 2), 6);           // its own
+}
+
+TEST(MicroBatch, DividesTheBatchAndLeavesNoGpuIdle) {
+  EXPECT_EQ(micro_batches("{DDP: {}}", 20, 2), 4);   // 20 / 8 is 2.5; 4 of 5 sequences give a GPU at most 2
+  EXPECT_EQ(micro_batches("{DDP: {}}", 6, 1), 1);    // 2 of 3 sequences would leave a GPU idle
+  EXPECT_EQ(micro_batches("{DDP: {}}", 24, 99), 1);  // all at once
+}
+
 TEST(Hierarchical, SumsInsideEachVmAndSendsEachPartOnceBetweenThem) {
   // P = 8352 parameters of 2 B are 16704 B. On 2 VMs x 2 GPUs each GPU sends inside its VM 1/2 of it to reduce and 1/2 to
   // gather, 8352 B each; between VMs each half is reduced by a ring of two, 2 x 1/2 x 8352 B per GPU. So 4 x 3 x 8352 B in
@@ -175,7 +201,7 @@ TEST(Fsdp, RefusesWhatHasNoEffectOrIsNotThere) {
   const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
   EXPECT_THAT(why("{FSDP: {strategy: hybrid_shard}}"), HasSubstr("the same number of GPUs"));
   EXPECT_THAT(why("{FSDP: {strategy: shard_grad_op, forward_prefetch: yes}}"), HasSubstr("leave forward_prefetch out"));
-  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("no memory to offload to"));
+  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("the host memory of a is not known: state vms.a.host_memory"));
   EXPECT_EQ(why("{FSDP: {micro_batches: 2}}"), "");
 }
 

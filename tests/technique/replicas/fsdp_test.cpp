@@ -170,8 +170,8 @@ TEST(Ddp, AccumulatesInTheTimeOfItsMicroBatches) {
 }
 
 TEST(Buffers, MoveWhatFrameworksCopy) {
-  // Bytes that are read and written for each parameter of 16 bits, over 3 layers; what is gathered is copied by ZeRO-3 alone:
-  // before each pass, but for the head, which is there still when the backward pass begins.
+  // Bytes that are read and written for each parameter of 16 bits, over 3 layers; what is gathered is copied by ZeRO-3 alone,
+  // which keeps so few parameters for the backward pass.
   const auto moved = [](const char* technique) {
     const Case one = of(technique, 1, 4, 3, 1e15, true);
     double time = 0;
@@ -187,9 +187,32 @@ TEST(Buffers, MoveWhatFrameworksCopy) {
   EXPECT_NEAR(moved("{FSDP: {}}"), (4 + 4) * all, 1e-6 * all);
   EXPECT_NEAR(moved("ZeRO-1"), (4 + 4) * all, 1e-6 * all);
   EXPECT_NEAR(moved("ZeRO-2"), (4 + 4) * all, 1e-6 * all);
-  EXPECT_NEAR(moved("ZeRO-3"), (4 + 4 + 4) * all + (4 + 4) * all, 4.01 * kRoot);
+  EXPECT_NEAR(moved("ZeRO-3"), (4 + 4 + 4) * all + 4 * all, 1e-6 * all);
   EXPECT_EQ(of("{DDP: {}}", 1, 1, 3, 1e15, true).buffer_tasks(), 0);  // one GPU alone
   EXPECT_GT(of("{DDP: {}}", 1, 2, 3, 1e15, true).buffer_tasks(), 0);
+}
+
+TEST(Zero, KeepsWhatItUsesAgainSoonAndReducesByBuckets) {
+  // The head's parameters, fewer than the root's, are used twice between both uses of the last layer: 5000 is more than these,
+  // and less than with another layer of 3280.
+  Case one = of("ZeRO-3", 1, 4, 4, 1e6);
+  const double all = kRoot + 4 * kLayer;
+  EXPECT_EQ(bytes_over(one.graph(), "all-gather"), 3 * 2 * all);
+  one.scenario.framework.live_parameters = 5000;
+  EXPECT_NEAR(bytes_over(one.graph(), "all-gather"), 3 * 2 * (all + 3 * kLayer + kRoot / 2), 3 * 2 * kRoot / 2);
+  one.scenario.framework.live_parameters = 0;
+  EXPECT_NEAR(bytes_over(one.graph(), "all-gather"), 3 * 2 * 2 * all, 1e-6);
+  // The head and two layers are reduced together, then the other two and the embedding.
+  const auto transfers = [&] {
+    const TaskGraph graph = one.graph();
+    return std::count_if(graph.tasks().begin(), graph.tasks().end(), [&](const Task& t) {
+      return t.kind == TaskKind::kTransfer && graph.tag_of(t).name.find("reduce-scatter") != std::string::npos;
+    });
+  };
+  const auto at_once = transfers();
+  one.scenario.framework.reduce_bucket = kRoot + 2 * kLayer;
+  EXPECT_EQ(transfers(), 2 * at_once);
+  EXPECT_EQ(bytes_over(one.graph(), "reduce-scatter"), 3 * 2 * all);
 }
 
 TEST(Ddp, BroadcastsBuffersOnceForEachExchange) {

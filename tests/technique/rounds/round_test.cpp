@@ -174,7 +174,7 @@ TEST(Round, TellsWhatItCannotDo) {
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {format: int8, all_reduce: nccl}}"),
             "NCCL cannot add int8, whose numbers have scales; choose all_reduce: shares, or auto");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {outer: host}}"),
-            "a states no inside: there is no host memory for the outer state");
+            "the host memory of a is not known: state vms.a.host_memory, such as 64 GiB");
   EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {fragments: 3}}"),
             "3 fragments of 2 layers; choose at most one per layer");
   EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 1, fragments: 2, delay: 0}}"),

@@ -1,0 +1,243 @@
+#include "sim/cli/chosen_training.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/name_in.h"
+#include "sim/cli/common.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/scenario/data_root.h"
+#include "sim/technique/common/memory.h"
+#include "sim/technique/common/technique.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kSequencesPerGpu = 8;       // of a batch, at least
+constexpr int kMostSequencesPerGpu = 64;  // above it, a batch is not made to divide among all groups
+constexpr int kMicroBatches[] = {8, 4, 2, 1};
+constexpr std::size_t kMostGpusInAllGroups = 8;
+
+// The first GPU without this format; empty: all have it.
+std::string gpu_without(const Platform& platform, Precision precision) {
+  for (const auto& device : platform.devices) {
+    if (device.gpu.peak[static_cast<std::size_t>(precision)].value <= 0) return device.gpu.name;
+  }
+  return "";
+}
+
+// One group of each kind: numbers of GPUs by VM, with their types.
+std::vector<Group> different_groups(const Scenario& scenario) {
+  const std::vector<int> gpus = gpu_kinds(scenario.platform), vms = vm_kinds(scenario.platform);
+  std::set<std::vector<int>> seen;
+  std::vector<Group> out;
+  for (const auto& group : scenario.groups) {
+    std::vector<int> kinds;
+    int before = -1;
+    for (const int device : group.devices) {
+      const int vm = scenario.platform.devices[device].vm;
+      if (vm != before) kinds.push_back(-1 - vms[vm]);
+      kinds.push_back(gpus[device]);
+      before = vm;
+    }
+    if (seen.insert(kinds).second) out.push_back(group);
+  }
+  return out;
+}
+
+// Number of techniques that fit, by model and group.
+std::vector<int> fitting(const Scenario& scenario, const std::vector<Group>& groups) {
+  std::vector<int> out;
+  for (const auto& model : scenario.models) {
+    const OperatorGraph operators = build_operator_graph(model);
+    for (const auto& group : groups) {
+      int count = 0;
+      for (const auto& options : scenario.techniques) {
+        const PlanResult plan = make_plan({scenario, model, operators, group, options});
+        if (plan.plan && fits(*plan.plan, operators, scenario)) ++count;
+      }
+      out.push_back(count);
+    }
+  }
+  return out;
+}
+
+// All GPUs, or GPUs of one VM.
+bool is_whole_or_single(const Scenario& scenario, const Group& group) {
+  const auto vm = [&](int device) { return scenario.platform.devices[device].vm; };
+  return group.devices.size() == scenario.platform.devices.size() ||
+         vm(group.devices.front()) == vm(group.devices.back());
+}
+
+// Numbers whose multiples divide among all groups; among each machine and all together; among all together.
+std::vector<long> factors_of(const Scenario& scenario, const std::vector<Group>& groups) {
+  const auto gpus = static_cast<long>(scenario.platform.devices.size());
+  const long most = kMostSequencesPerGpu * gpus + 1;  // larger ones are not used
+  long every = gpus, single = gpus;
+  for (const auto& group : groups) {
+    const auto count = static_cast<long>(group.devices.size());
+    if (every < most) every = std::lcm(every, count);
+    if (single < most && is_whole_or_single(scenario, group)) single = std::lcm(single, count);
+  }
+  return {every, single, gpus};
+}
+
+struct Sizes {
+  int batch = 0, micro_batch = 0;
+};
+
+// Whether each GPU of every group computes whole micro-batches.
+bool divides(const std::vector<Group>& groups, const Sizes& sizes) {
+  return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
+    return sizes.batch % (static_cast<int>(group.devices.size()) * sizes.micro_batch) == 0;
+  });
+}
+
+// Larger micro-batches first, of which small ones use GPUs badly, and for each the batch that divides best; the last one
+// has single sequences.
+std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Group>& groups, int stated) {
+  const auto gpus = static_cast<long>(scenario.platform.devices.size());
+  std::vector<Sizes> out;
+  const auto add = [&](long factor, int micro_batch) {
+    const long step = factor * micro_batch;
+    const bool large = step > kMostSequencesPerGpu * gpus;
+    const Sizes sizes{static_cast<int>((kSequencesPerGpu * gpus + step - 1) / step * step), micro_batch};
+    if (!large) out.push_back(sizes);
+    return !large;
+  };
+  if (stated > 0) {
+    for (const int micro_batch : kMicroBatches) {
+      if (micro_batch == 1 || divides(groups, {stated, micro_batch})) out.push_back({stated, micro_batch});
+    }
+    return out;
+  }
+  const std::vector<long> factors = factors_of(scenario, groups);
+  for (const long factor : factors) {
+    for (const int micro_batch : {8, 4}) add(factor, micro_batch);
+  }
+  for (const int micro_batch : {2, 1})
+    std::any_of(factors.begin(), factors.end(), [&](long factor) { return add(factor, micro_batch); });
+  return out;
+}
+
+}  // namespace
+
+Chosen choose_precision(const std::vector<std::string>& dtypes, const Platform& platform) {
+  const std::string none = gpu_without(platform, Precision::kBf16), no_fp16 = gpu_without(platform, Precision::kFp16);
+  const auto stated = std::find_if(dtypes.begin(), dtypes.end(), [](const std::string& word) { return !word.empty(); });
+  const std::string dtype = stated == dtypes.end() ? "" : *stated;
+  if (dtype == "float32") return {"fp32", "dtype of config.json; bf16 or fp16 is faster and needs less memory"};
+  const std::string of_file = dtype == "bfloat16" || dtype == "float16" ? "dtype of config.json" : "";
+  if (dtype == "float16" && no_fp16.empty()) return {"fp16", of_file};
+  if (none.empty()) return {"bf16", of_file.empty() ? "assumed: all GPUs have it" : of_file};
+  const std::string wanted = of_file.empty() ? "assumed" : fmt::format("{} is {}", of_file, dtype);
+  if (no_fp16.empty()) return {"fp16", fmt::format("{}: {} has no bf16", wanted, none)};
+  return {"fp32", fmt::format("{}: {} has no fast 16-bit numbers", wanted, no_fp16)};
+}
+
+Chosen choose_stack(const Platform& platform) {
+  constexpr int kTriton = 70;  // compute capability that Triton, to which torch.compile compiles, needs
+  for (const auto& device : platform.devices) {
+    if (device.gpu.compute_capability < kTriton)
+      return {"eager", fmt::format("assumed: torch.compile does not support {}; slmsim list stacks names the others",
+                                   device.gpu.name)};
+  }
+  return {"compiled", "assumed: torch.compile, flash attention; slmsim list stacks names the others"};
+}
+
+NamedStack named_stack(const std::string& name, const std::filesystem::path& folder) {
+  const auto roots = data_roots(folder / "scenario.yaml");
+  index_of("--stack", name, known_names(roots, kStackFile));
+  const Node file = read_yaml(find_named(roots, kStackFile, name));
+  const Node* casts = file.find("autocast");
+  const bool autocast = casts && (casts->scalar == "yes" || casts->scalar == "true");
+  return {{name}, autocast ? Chosen{"fp32", "as autocast keeps them"} : Chosen{}};
+}
+
+std::vector<Chosen> usual_techniques(const Inventory& inventory) {
+  std::vector<Chosen> out = {
+      {"DDP"}, {"FSDP"}, {"Pipeshard: {planner: slmsim}", "a pipeline, cut by the GPUs' speeds"}};
+  std::map<std::string, std::size_t> gpus;  // by site
+  for (const auto& machine : inventory.machines) gpus[machine.site] += machine.gpus.size();
+  if (gpus.size() < 2) return out;
+  // Replicas must have the same number of GPUs.
+  const bool equal =
+      std::all_of(gpus.begin(), gpus.end(), [&](const auto& site) { return site.second == gpus.begin()->second; });
+  out.push_back({fmt::format("DiLoCo: {{inner_steps: 100, replica: {}}}", equal ? "site" : "gpu"),
+                 "exchanges once in 100 steps; this changes the training"});
+  return out;
+}
+
+std::vector<Chosen> named_techniques(const std::vector<std::string>& words) {
+  std::vector<Chosen> out;
+  for (const auto& word : words) {
+    std::istringstream names(word);
+    for (std::string name; std::getline(names, name, ',');) {
+      std::erase(name, ' ');
+      if (name == "study") {
+        for (const Technique* technique : technique_table()) {
+          if (technique->usual) out.push_back({technique->name});
+        }
+      } else if (!name.empty()) {
+        index_of("--technique", name, technique_names());
+        out.push_back({name});
+      }
+    }
+  }
+  return out;
+}
+
+ChosenBatch choose_batch(const Scenario& wanted, int stated) {
+  const std::vector<Group> groups = different_groups(wanted);
+  const std::vector<Sizes> sizes = sizes_to_try(wanted, groups, stated);
+  // What pairs of sites and the like hold lies between one machine and all; on larger platforms they take long to plan.
+  std::vector<Group> checked = groups;
+  if (wanted.platform.devices.size() > kMostGpusInAllGroups)
+    std::erase_if(checked, [&](const Group& group) { return !is_whole_or_single(wanted, group); });
+  Scenario scenario = wanted;
+  const auto fitting_with = [&](const Sizes& one) {
+    scenario.training.batch = one.batch;
+    scenario.training.micro_batch = one.micro_batch;
+    return fitting(scenario, checked);
+  };
+  ChosenBatch out;
+  std::vector<int> most;
+  for (const bool rematerialisation : {false, true}) {
+    scenario.training.rematerialisation = rematerialisation;
+    most = fitting_with(sizes.back());
+    out.fits = std::any_of(most.begin(), most.end(), [](int count) { return count > 0; });
+    if (out.fits) break;
+  }
+  Sizes chosen = sizes.back();
+  int too_large = 0;  // the last micro-batch with which less fits
+  for (auto one = sizes.begin(); out.fits && one != sizes.end() - 1; ++one) {
+    if (too_large > 0 && one->micro_batch >= too_large) continue;
+    if (fitting_with(*one) == most) {
+      chosen = *one;
+      break;
+    }
+    too_large = one->micro_batch;
+  }
+  const bool even = divides(groups, chosen);
+  out.batch = {std::to_string(chosen.batch),
+               stated > 0
+                   ? (even ? "sequences per iteration" : "sequences per iteration; some groups cannot divide it evenly")
+                   : fmt::format("assumed: sequences per iteration{}",
+                                 even ? ", which every group of GPUs divides evenly" : "")};
+  out.micro_batch = {std::to_string(chosen.micro_batch),
+                     fmt::format("sequences that a GPU computes at once{}",
+                                 !out.fits       ? "; nothing fits even so"
+                                 : too_large > 0 ? fmt::format("; with {} fewer techniques or groups fit", too_large)
+                                                 : "")};
+  if (scenario.training.rematerialisation && out.fits)
+    out.rematerialisation = {"yes", "recomputes layers; without it nothing fits"};
+  return out;
+}
+
+}  // namespace slmsim

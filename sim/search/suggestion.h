@@ -1,0 +1,33 @@
+// Changes of a scenario that `slmsim run` suggests beside its answer. Each is a few predictions.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "sim/fit/forecast.h"
+#include "sim/search/verdict.h"
+
+namespace slmsim {
+
+// A change that is worth less than this share of the cost is not suggested.
+inline constexpr double kWorth = 0.05;
+
+// Predictions of some cells in a scenario, without advice and with the times of plans that do not fit. Unsupported where the
+// scenario lacks the cell.
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells);
+Candidate cell_of(const Prediction& prediction);
+
+// Number of tasks that a prediction simulates, roughly, and the cost of its plan in tasks: stands for its time.
+double work_of(const Scenario& scenario, const Prediction& prediction);
+
+// The best of a few changes to this prediction: a compiled stack, flash attention, the network's settings where it waits for the
+// network, the number of micro-batches, and techniques that the scenario lacks and that leave the training unchanged. Nothing
+// where none is worth it, or where they cost more than `budget` tasks.
+std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
+                                      const VerdictOptions& options);
+
+// A way to run a model for which nothing runs: the best plan of a short search with the scenario's techniques, and then with all
+// that leave the training unchanged.
+std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string& model, const VerdictOptions& options);
+
+}  // namespace slmsim

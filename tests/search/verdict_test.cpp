@@ -1,0 +1,160 @@
+// The first facts of a result. Each is checked by predicting again what it claims.
+#include "sim/search/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/fit/intervals.h"
+#include "sim/predict/algorithm.h"
+
+namespace slmsim::verdict_test {
+namespace {
+
+const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
+
+struct Case {
+  RunResult result;
+  VerdictOptions options;
+  std::filesystem::path file;
+  Overrides set;
+
+  explicit Case(const std::string& name, const Overrides& given = {}) : file(kRoot / name), set(given) {
+    result = run_scenario(load_scenario(file, set), {});
+    options = verdict_options_of(ScenarioFile(file), set);
+  }
+  std::vector<Verdict> verdicts() const { return verdicts_of(result, options); }
+  // The pick with a suggestion's command.
+  Seconds job_with(const Suggestion& suggestion) const {
+    Overrides all = set;
+    std::string words = " " + suggestion.command;
+    for (std::size_t at = words.find(" --set "); at != std::string::npos;) {
+      const std::size_t begin = at + 7, next = words.find(" --set ", begin);
+      std::string word = words.substr(begin, next == std::string::npos ? next : next - begin);
+      std::erase(word, '\'');
+      all.push_back(word);
+      at = next;
+    }
+    const RunResult again = run_scenario(load_scenario(file, all), {});
+    const Selection& pick = again.selections.front();
+    EXPECT_NE(pick.technique, nullptr) << suggestion.command;
+    Seconds best{0};
+    for (const auto& p : again.predictions) {
+      if (p.technique == pick.technique && p.group == pick.group) best = p.job;
+    }
+    return best;
+  }
+};
+
+TEST(Verdict, IsThePickWithItsEquals) {
+  const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  const Verdict verdict = gat.verdicts().front();
+  ASSERT_TRUE(verdict.best);
+  const Prediction& best = gat.result.predictions[*verdict.best];
+  EXPECT_EQ(best.technique, gat.result.selections[0].technique);
+  ASSERT_FALSE(verdict.as_good.empty());
+  for (const std::size_t row : verdict.as_good) {
+    const Prediction& p = gat.result.predictions[row];
+    EXPECT_EQ(p.status, Status::kOk);
+    EXPECT_LE(p.job.value, best.job.value * (1 + gat.result.scenario.selection.delta));
+    EXPECT_NE(p.job, best.job);  // Data on amst repeats Data on gat
+  }
+}
+
+TEST(Verdict, ContainsThePredictionInItsInterval) {
+  for (const char* name : {"scenarios/gat-amst.yaml", "scenarios/utah-gpn.yaml", "scenarios/a100-gpt2-124m.yaml",
+                           "docs/examples/4-two-sites/scenario.yaml"}) {
+    const Case one(name);
+    for (const auto& verdict : one.verdicts()) {
+      ASSERT_TRUE(verdict.best) << name;
+      ASSERT_TRUE(verdict.job && verdict.right && verdict.fits) << name;
+      const double job = one.result.predictions[*verdict.best].job.value;
+      EXPECT_LE(verdict.job->low, job) << name;
+      EXPECT_GE(verdict.job->high, job) << name;
+      EXPECT_LT(verdict.job->low, verdict.job->high) << name;
+      EXPECT_GE(*verdict.right, 0);
+      EXPECT_LE(*verdict.right, 1);
+    }
+  }
+}
+
+TEST(Verdict, DependsOnTheInputAlone) {
+  Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  const Verdict first = gat.verdicts().front();
+  gat.options.threads = 3;
+  const Verdict second = gat.verdicts().front();
+  EXPECT_EQ(first.job->low, second.job->low);
+  EXPECT_EQ(first.right, second.right);
+  EXPECT_EQ(first.key_assumption->value, second.key_assumption->value);
+}
+
+TEST(Verdict, TakesTheIntervalsThatWereAskedFor) {
+  Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  IntervalRequest request;
+  request.intervals = true;
+  request.level = 0.9;
+  Intervals(request, gat.file, gat.set).add(gat.file, gat.result);
+  const Verdict verdict = gat.verdicts().front();
+  EXPECT_EQ(verdict.level, 0.9);
+  EXPECT_EQ(verdict.right, gat.result.uncertainty->picks.front().right);
+  EXPECT_LE(verdict.job->low, gat.result.predictions[*verdict.best].job.value);
+}
+
+TEST(Verdict, HasNoDrawsWithoutUnknowns) {
+  const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  const Verdict verdict = verdicts_of(gat.result).front();
+  EXPECT_TRUE(verdict.best && verdict.nearest);
+  EXPECT_FALSE(verdict.job || verdict.right || verdict.faster || verdict.key_assumption);
+}
+
+// With twice the work between both ends of its 80 % interval, all else being known to a tenth.
+TEST(Verdict, NamesTheValueThatMovesTheJobMost) {
+  const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m", "groups=[[gat]]", "techniques=[Data]",
+                                             "training.blocks_per_epoch={value: 570, between: [100, 10100]}"});
+  const Verdict verdict = gat.verdicts().front();
+  ASSERT_TRUE(verdict.key_assumption);
+  EXPECT_THAT(verdict.key_assumption->value, testing::StartsWith("training: blocks_per_epoch"));
+  // From 1100 to 9100 sequences per epoch; the job has a start-up beside them.
+  const auto job_of = [&](const std::string& blocks) {
+    Overrides set = gat.set;
+    set.back() = "training.blocks_per_epoch=" + blocks;
+    return run_scenario(load_scenario(gat.file, set), {}).predictions.front().job.value;
+  };
+  EXPECT_NEAR(verdict.key_assumption->job.low, job_of("1100"), 1e-3 * job_of("1100"));
+  EXPECT_NEAR(verdict.key_assumption->job.high, job_of("9100"), 1e-3 * job_of("9100"));
+}
+
+TEST(Verdict, SuggestsWhatIsFaster) {
+  const Case eager("docs/examples/2-two-gpus/scenario.yaml", {"software={stack: eager}"});
+  const Verdict verdict = eager.verdicts().front();
+  ASSERT_TRUE(verdict.faster);
+  EXPECT_LT(verdict.faster->job, eager.result.predictions[*verdict.best].job * 0.95);
+  EXPECT_NEAR(eager.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
+}
+
+TEST(Verdict, SuggestsWhatWouldFit) {
+  const Case gat("docs/examples/1-one-gpu/scenario.yaml", {"techniques=[DDP]"});
+  const Verdict verdict = gat.verdicts().front();
+  ASSERT_FALSE(verdict.best);
+  ASSERT_TRUE(verdict.would_fit);
+  EXPECT_NEAR(gat.job_with(*verdict.would_fit).value, verdict.would_fit->job.value,
+              1e-6 * verdict.would_fit->job.value);
+}
+
+TEST(Verdict, SuggestsNothingWhereNothingCanFit) {
+  Overrides none = {"models=gpt2m", "groups=[[gat]]", "memory.framework_memory=21 GiB"};
+  none.back() = "software.framework_memory=23 GiB";
+  const Case gat("scenarios/gat-amst.yaml", none);
+  const Verdict verdict = gat.verdicts().front();
+  EXPECT_FALSE(verdict.best || verdict.would_fit);
+}
+
+TEST(Verdict, StopsWhenAsked) {
+  Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  gat.options.stop = [] { return true; };
+  const Verdict verdict = gat.verdicts().front();
+  EXPECT_TRUE(verdict.best);
+  EXPECT_FALSE(verdict.right || verdict.faster || verdict.key_assumption);
+}
+
+}  // namespace
+}  // namespace slmsim::verdict_test
