@@ -125,15 +125,17 @@ DeviceMemory memory_of_first(const World& world) {
 TEST(MegatronMemory, HoldsTwelveBytesPerLogit) {
   World world("{Megatron: {tensor: 2}}", 1e15);
   const double all = memory_of_first(world).activations.value;
-  world.scenario.software.sharded_loss_memory = 0;
-  EXPECT_DOUBLE_EQ(all - memory_of_first(world).activations.value, 10 * 1000 / 2);
+  EXPECT_EQ(world.scenario.software.sharded_loss_memory, 10);  // beside the logits' 2
+  world.scenario.software.sharded_loss_memory = 9;
+  EXPECT_DOUBLE_EQ(all - memory_of_first(world).activations.value, 1000 / 2);
 }
 
-// A layer adds up two tensors of 10 x 16 over its GPUs, 2 B each: freed, but the sums' stream may still read them.
+// A layer adds up two tensors of 10 x 16 over its GPUs and the divided embedding one, 2 B an element: freed, but the sums'
+// stream may still read them.
 TEST(MegatronMemory, ReservesWhatTheSumsOfAPassHold) {
   const DeviceMemory divided = memory_of_first(World("{Megatron: {tensor: 2}}", 1e15));
-  EXPECT_DOUBLE_EQ(divided.held.value, 2 * 160 * 2);
-  EXPECT_DOUBLE_EQ((divided.reserved() - divided.allocated()).value, 640);
+  EXPECT_DOUBLE_EQ(divided.held.value, 3 * 160 * 2);
+  EXPECT_DOUBLE_EQ((divided.reserved() - divided.allocated()).value, 960);
   EXPECT_DOUBLE_EQ((divided.total() - divided.reserved()).value, (divided.nccl + divided.framework).value);
   World replicas("{Megatron: {data: 2}}", 1e15);
   replicas.scenario.training.batch = 2;
@@ -167,6 +169,7 @@ TEST(MegatronMemory, HasABufferForEachCommunicator) {
   // pair of replicas.
   EXPECT_DOUBLE_EQ(memory_of_first(world).nccl.value, 3 * 2 * 100);
   world.options = written("{Megatron: {pipeline: 2, data: 2}}");
+  world.scenario.training.batch = 4;
   world.model = small_model(2);
   world.operators = build_operator_graph(world.model);
   // All four, two replicas, the replica's two stages, and two channels each way to the other stage.
