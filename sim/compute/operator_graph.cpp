@@ -371,26 +371,6 @@ double trained_count(const OperatorGraph& graph) {
   return sum;
 }
 
-double trained_tensors(const OperatorGraph& graph) {
-  double count = 0;
-  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) {
-    const Operator& op = graph[vertex];
-    if (op.parameters <= 0) continue;
-    if (op.kind == OperatorKind::kMatrix) {
-      const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;
-      const double products = op.role == Role::kQkv && op.rotated > 0 ? 3 : gated ? 2 : 1;
-      count += products * (op.bias > 0 ? 2 : 1);
-    } else if (op.kind == OperatorKind::kNorm) {
-      // A layer norm has a shift too; the scales of queries' and keys' norms are two.
-      count += op.role == Role::kQueryNorm || op.weights * op.tokens > op.outputs ? 2 : 1;
-    } else {
-      // A table of positions.
-      count += op.weights > static_cast<double>(op.rows * op.columns) ? 2 : 1;
-    }
-  }
-  return count;
-}
-
 double tied_parameters(const OperatorGraph& operators) {
   const auto [begin, end] = boost::vertices(operators);
   const auto is = [&](Role role) { return [&operators, role](Vertex v) { return operators[v].role == role; }; };

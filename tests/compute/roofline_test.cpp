@@ -322,27 +322,6 @@ TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   EXPECT_DOUBLE_EQ(shorter.backward.value, 2.5 * causal / (0.1e12 / 3));
 }
 
-// PyTorch's memory-efficient kernel on GPUs before Ampere and in fp32: as flash attention, at 0.74 and 0.57 of its rates.
-TEST(Attention, IsMemoryEfficientWhereFlashCannotRun) {
-  Software stack = software(0.5);
-  stack.attention = AttentionKernel::kFlash;
-  stack.attention_elsewhere = AttentionKernel::kMemoryEfficient;
-  stack.flash = {{0.8}, {0.4}, {}};
-  Gpu gpu = kSlowMemory;
-  gpu.compute_capability = 70;
-  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kMemoryEfficient);
-  Operator scores = attention(8, 256, 64);
-  scores.role = Role::kScores;
-  const double causal = 8.0 * 256 * 256 * 64;
-  const OperatorTime time = time_of(scores, {}, gpu, stack);
-  EXPECT_DOUBLE_EQ(time.forward.value, causal / (0.4e12 * 0.74));
-  EXPECT_DOUBLE_EQ(time.backward.value, 2.5 * causal / (0.2e12 * 0.57));
-  EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp32, AttentionKernel::kMemoryEfficient, {}), 4e3);
-  gpu.compute_capability = 80;
-  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kFlash);
-  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp32), AttentionKernel::kMemoryEfficient);
-}
-
 TEST(Attention, OfFlashKeepsARowsSumInPlaceOfScores) {
   EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp16, AttentionKernel::kUnfused, {}), 2e6 + 1e6);
   EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp16, AttentionKernel::kFlash, {}), 4e3);

@@ -150,5 +150,37 @@ TEST(PartTime, OfCastsIsTheMultiprocessorsWhereMemoryIsFaster) {
   EXPECT_NEAR(per_element(casts, Precision::kFp16), 20e-12, 1e-18);
 }
 
+// PyTorch's memory-efficient kernel on GPUs before Ampere and in fp32: as flash attention, at 0.74 and 0.57 of its rates.
+TEST(StackAttention, IsMemoryEfficientWhereFlashCannotRun) {
+  Software stack;
+  stack.matrix["Made up"] = 0.5;
+  stack.launch = {};
+  stack.attention = AttentionKernel::kFlash;
+  stack.attention_elsewhere = AttentionKernel::kMemoryEfficient;
+  stack.flash = {{0.8}, {0.4}, {}};
+  Gpu gpu;
+  gpu.architecture = "Made up";
+  gpu.multiprocessors = 1;
+  gpu.memory_bandwidth = BytesPerSecond{1e9};
+  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e12};
+  gpu.compute_capability = 70;
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kMemoryEfficient);
+  Operator scores;
+  scores.matrix = {8, 256, 256, 64};
+  scores.flops = scores.matrix.flops();
+  scores.role = Role::kScores;
+  const double causal = 8.0 * 256 * 256 * 64;
+  const OperatorTime time = operator_time(scores, {}, gpu, Precision::kFp16, stack);
+  EXPECT_DOUBLE_EQ(time.forward.value, causal / (0.4e12 * 0.74));
+  EXPECT_DOUBLE_EQ(time.backward.value, 2.5 * causal / (0.2e12 * 0.57));
+  Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
+  softmax.tokens = 1000;
+  softmax.inputs = softmax.outputs = softmax.saved_scores = 1e6;
+  EXPECT_EQ(kept_bytes(softmax, Precision::kFp32, AttentionKernel::kMemoryEfficient, {}), 4e3);
+  gpu.compute_capability = 80;
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kFlash);
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp32), AttentionKernel::kMemoryEfficient);
+}
+
 }  // namespace
 }  // namespace slmsim::stack_figures_test
