@@ -327,7 +327,11 @@ int nccl_channels(const Nccl& nccl, const NcclView& view) {
 }
 
 Bytes nccl_buffers(const Nccl& nccl, const NcclView& view) {
-  return view.ranks > 1 ? nccl.buffer * (2.0 * nccl_channels(nccl, view)) : Bytes{0};
+  if (view.ranks < 2) return {};
+  const int peers = view.ranks / view.nodes - 1;  // of a GPU, inside its node
+  if (!view.nvlink || peers < 1) return nccl.buffer * (2.0 * nccl_channels(nccl, view));
+  const double connections = 1 + std::min(peers, 2);
+  return (kLlBuffer + kLl128Buffer + nccl.buffer) * (connections * nccl_channels(nccl, view));
 }
 
 Bytes nccl_message_buffer(const Nccl& nccl) {

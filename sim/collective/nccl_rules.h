@@ -60,7 +60,9 @@ NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collec
 Seconds nccl_tree_time(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size);
 
 int nccl_channels(const Nccl& nccl, const NcclView& view);
-// Buffers of one communicator on each of its GPUs: every channel has a send and a receive buffer.
+// Buffers of one communicator on each of its GPUs. Over NVLink each connection that a GPU receives from has buffers of all
+// three protocols (src/transport/p2p.cc, p2pRecvSetup): a channel's ring has one, its tree up to two, a chain inside a node.
+// Elsewhere every channel has a send and a receive buffer.
 Bytes nccl_buffers(const Nccl& nccl, const NcclView& view);
 
 // Bytes of a send that NCCL's buffers at either end hold (src/transport/net.cc): NCCL_STEPS chunks of each of the two

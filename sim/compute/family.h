@@ -60,7 +60,11 @@ enum class Family {
 };
 
 // The function that the MLP applies between its products.
-enum class Activation { kGelu, kRelu, kSilu };
+// Hugging Face writes gelu_new and quick_gelu out in Python.
+enum class Activation { kGelu, kRelu, kSilu, kGeluNew, kQuickGelu };
+inline bool is_gelu(Activation activation) {
+  return activation != Activation::kRelu && activation != Activation::kSilu;
+}
 
 // Norms of queries and keys: one scale of a head's width for all heads, or one for every element.
 enum class QueryNorm { kNone, kShared, kWhole };

@@ -64,6 +64,8 @@ bool differs_by_stack(KernelPart part) {
     case KernelPart::kRotary:
     case KernelPart::kMask:
     case KernelPart::kDropout:
+    case KernelPart::kGeluNew:
+    case KernelPart::kQuickGelu:
       return true;
     default:
       return false;

@@ -51,6 +51,10 @@ struct MatrixShape {
   bool operator==(const MatrixShape&) const = default;
 };
 
+// A GELU as one kernel of the framework, or as the functions that Hugging Face writes out in Python: gelu_new and
+// quick_gelu (transformers/activations.py).
+enum class GeluForm { kOneKernel, kNew, kQuick };
+
 struct Operator {
   OperatorKind kind = OperatorKind::kMatrix;
   Role role = Role::kQkv;
@@ -77,6 +81,7 @@ struct Operator {
   double bias = 0;       // elements of its bias
   double rotated = 0;    // output elements that rotary positions turn
   bool capped = false;   // tanh bounds its inputs
+  GeluForm gelu = GeluForm::kOneKernel;
   bool centred = false;  // a layer norm, even without a shift
   // For scores and values: the share of the scores that flash attention computes, half of them where tokens attend to
   // earlier ones only.

@@ -218,6 +218,8 @@ class Builder {
                                       : relu        ? Role::kRelu
                                                     : Role::kGelu,
                                       read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
+    if (traits_.activation == Activation::kGeluNew) graph_[active].gelu = GeluForm::kNew;
+    if (traits_.activation == Activation::kQuickGelu) graph_[active].gelu = GeluForm::kQuick;
     const Vertex narrower =
         linear(Role::kMlpDown, traits_.mlp_bias, model_.hidden, width, model_.hidden, width, active);
     graph_[narrower].second = share_of_second({model_.hidden});

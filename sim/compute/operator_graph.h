@@ -24,6 +24,9 @@ double stream_elements(const OperatorGraph& graph);
 // All parameters of the model, and the trained ones: fewer with adapters.
 double parameter_count(const OperatorGraph& graph);
 double trained_count(const OperatorGraph& graph);
+// Trained tensors as a loop over a model's parameters sees them, weights and biases apart: GPT-2 has one for queries, keys and
+// values (c_attn), models with rotary positions have three; gated MLPs have two before the gate.
+double trained_tensors(const OperatorGraph& graph);
 // Parameters of an embedding table that the head shares; else 0.
 double tied_parameters(const OperatorGraph& operators);
 

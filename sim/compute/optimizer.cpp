@@ -1,5 +1,8 @@
 #include "sim/compute/optimizer.h"
 
+#include <boost/range/iterator_range.hpp>
+
+#include "sim/compute/operator_graph.h"
 #include "sim/compute/profile_time.h"
 
 namespace slmsim {
@@ -59,6 +62,31 @@ Seconds update_time(double parameters, const Gpu& gpu, const Update& update, con
   const Seconds time = Bytes{parameters * (read + written)} / (gpu.bandwidth() * software.memory) + software.launch;
   if (basis) basis->roofline += time;
   return time;
+}
+
+Seconds update_loop_time(double tensors, const Gpu& gpu, const Software& software) {
+  if (software.adam_kernel != "adam_single") return {};
+  return software.host.forward * (gpu.host * kLoopOperators * tensors);
+}
+
+double trained_tensors(const OperatorGraph& graph) {
+  double count = 0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) {
+    const Operator& op = graph[vertex];
+    if (op.parameters <= 0) continue;
+    if (op.kind == OperatorKind::kMatrix) {
+      const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;
+      const double products = op.role == Role::kQkv && op.rotated > 0 ? 3 : gated ? 2 : 1;
+      count += products * (op.bias > 0 ? 2 : 1);
+    } else if (op.kind == OperatorKind::kNorm) {
+      // A layer norm has a shift too; the scales of queries' and keys' norms are two.
+      count += op.role == Role::kQueryNorm || op.weights * op.tokens > op.outputs ? 2 : 1;
+    } else {
+      // A table of positions.
+      count += op.weights > static_cast<double>(op.rows * op.columns) ? 2 : 1;
+    }
+  }
+  return count;
 }
 
 }  // namespace slmsim

@@ -32,4 +32,9 @@ struct Update {
 Seconds update_time(double parameters, const Gpu& gpu, const Update& update, const Software& software,
                     TimeBasis* basis = nullptr);
 
+// Host time of an optimizer that is a loop over tensors in Python (stacks with adam_kernel adam_single): BertAdam and the AdamW
+// of transformers (optimization.py) launch some 14 operators for each. The GPU waits for the host if its own time is less.
+inline constexpr double kLoopOperators = 14;
+Seconds update_loop_time(double tensors, const Gpu& gpu, const Software& software);
+
 }  // namespace slmsim

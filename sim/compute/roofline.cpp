@@ -128,19 +128,21 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, boo
   return forward ? known.back().forward : known.back().backward;
 }
 
-// Scores and values by flash attention, half of it each. It computes the attended scores, mostly those on and below the
-// diagonal: two products forward; backward the scores again, and the gradients of both products. Profiles time it with
-// that diagonal.
+// Scores and values by flash or memory-efficient attention, half of it each. It computes the attended scores, mostly those
+// on and below the diagonal: two products forward; backward the scores again, and the gradients of both products. Profiles
+// time flash attention with that diagonal.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
+  const bool old = software.attention_on(gpu, precision) == AttentionKernel::kMemoryEfficient;
   const FlopsPerSecond rate = software.product_rate(gpu, precision) * software.flash.left_on(gpu.architecture);
   const double attended = shape.flops() * op.attended;
   const auto sequence = static_cast<double>(shape.m);
-  const Seconds forward = Flops{attended} / (rate * software.flash.forward.reached(sequence)) + software.launch * 0.5;
-  const Seconds backward =
-      Flops{2.5 * attended} / (rate * software.flash.backward.reached(sequence)) + software.launch * 0.5;
+  const double ahead = software.flash.forward.reached(sequence) * (old ? kMemoryEfficientForward : 1.0);
+  const double back = software.flash.backward.reached(sequence) * (old ? kMemoryEfficientBackward : 1.0);
+  const Seconds forward = Flops{attended} / (rate * ahead) + software.launch * 0.5;
+  const Seconds backward = Flops{2.5 * attended} / (rate * back) + software.launch * 0.5;
   OperatorTime out;
-  const RowKernels kernels = gpu.kernels ? flash_kernels(op, shape) : RowKernels{};
+  const RowKernels kernels = gpu.kernels && !old ? flash_kernels(op, shape) : RowKernels{};
   const auto half = [&](const KernelShape& kernel, Seconds stated) {
     if (!was_timed(gpu, precision, kernel.name)) {
       out.basis.roofline += stated;
@@ -213,7 +215,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
                            const Software& software) {
   if (share.sequences <= 0) return {};
   const AttentionKernel attention = software.attention_on(gpu, precision);
-  const bool flash = attention == AttentionKernel::kFlash;
+  const bool flash = keeps_no_scores(attention);
   const double part = share.sequences / share.columns;
   OperatorTime out;
   if (op.kind == OperatorKind::kMatrix) {
@@ -224,7 +226,8 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     if (op.has_weights()) out += weight_cast_time(op, share, gpu, precision, software);
   }
   for (const PartUse& use : parts_of(op, attention)) {
-    const auto& stated = software.kernels[static_cast<std::size_t>(use.part)];
+    const KernelPart kernel = stated_part(op, use.part, software);
+    const auto& stated = software.kernels[static_cast<std::size_t>(kernel)];
     const bool product = op.kind == OperatorKind::kMatrix;
     OperatorTime time;
     if (stated) {
@@ -234,7 +237,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
       time = counted_time(op, part, gpu, precision, software);
     }
     RowKernels kernels;
-    if (gpu.kernels) {
+    if (gpu.kernels && kernel == use.part) {
       const auto known = part_kernels(op, use, part);
       const KernelTraffic moves = stated.value_or(KernelTraffic{});
       const bool differs = differs_by_stack(use.part) || software.autocast;
@@ -265,7 +268,7 @@ TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
 }
 
 OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software) {
-  const bool flash = software.attention_on(gpu, precision) == AttentionKernel::kFlash;
+  const bool flash = keeps_no_scores(software.attention_on(gpu, precision));
   if (op.kind != OperatorKind::kMatrix) {
     if (gpu.kernels) return {};  // small ones may run in the cache
     Software ideal = software;

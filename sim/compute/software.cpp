@@ -6,7 +6,8 @@ namespace slmsim {
 namespace {
 
 constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
-constexpr double kLogSumExp = 4;      // bytes kept by flash attention per row of the scores
+constexpr int kMemoryEfficientCapability = 50;  // aten/src/ATen/native/transformers/cuda/sdp_utils.cpp
+constexpr double kLogSumExp = 4;  // bytes kept by flash and memory-efficient attention per row of the scores
 
 // Bytes kept additionally by functions written out in Python (Software::written_out).
 double written_out_bytes(const Operator& op, double size, bool autocast) {
@@ -22,14 +23,14 @@ bool is_half(Precision precision) { return element_bytes(precision) < 4; }
 }  // namespace
 
 const std::vector<std::string>& kernel_part_names() {
-  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",    "rotary",   "mask",
-                                                  "softmax",   "fused_softmax", "dropout", "residual", "addition",
-                                                  "gelu",      "swiglu",        "loss"};
+  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",       "rotary",   "mask",
+                                                  "softmax",   "fused_softmax", "dropout",    "residual", "addition",
+                                                  "gelu",      "gelu_new",      "quick_gelu", "swiglu",   "loss"};
   return kNames;
 }
 
 const std::vector<std::string>& attention_kernel_names() {
-  static const std::vector<std::string> kNames = {"unfused", "fused_softmax", "flash"};
+  static const std::vector<std::string> kNames = {"unfused", "fused_softmax", "memory_efficient", "flash"};
   return kNames;
 }
 
@@ -39,6 +40,8 @@ bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision) {
       return is_half(precision) && gpu.compute_capability >= kFlashCapability;
     case AttentionKernel::kFusedSoftmax:
       return is_half(precision);
+    case AttentionKernel::kMemoryEfficient:
+      return gpu.compute_capability >= kMemoryEfficientCapability;
     case AttentionKernel::kUnfused:
       break;
   }
@@ -76,7 +79,7 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
       if (op.capped) return {{KernelPart::kMask, op.outputs}, {KernelPart::kLoss, op.outputs}};
       return whole(KernelPart::kLoss);
     case OperatorKind::kSoftmax: {
-      if (attention == AttentionKernel::kFlash) return {};
+      if (keeps_no_scores(attention)) return {};
       std::vector<PartUse> parts =
           attention == AttentionKernel::kFusedSoftmax
               ? whole(KernelPart::kFusedSoftmax)
@@ -94,23 +97,33 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
   return parts;
 }
 
+KernelPart stated_part(const Operator& op, KernelPart part, const Software& software) {
+  if (part != KernelPart::kGelu || op.gelu == GeluForm::kOneKernel) return part;
+  const KernelPart written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
+  return software.kernels[static_cast<std::size_t>(written)] ? written : part;
+}
+
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
   const double size = element_bytes(precision);
   const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
   const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
   const bool of_norm = !op.reads_stream && (op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead);
   // Flash attention needs its output, the projection's input.
-  const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && attention == AttentionKernel::kFlash);
+  const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && keeps_no_scores(attention));
   const bool anew =
       (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
   double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  for (const PartUse& use : op.unreached ? std::vector<PartUse>{} : parts_of(op, attention)) {
+    const auto& stated = software.kernels[static_cast<std::size_t>(stated_part(op, use.part, software))];
+    if (stated) bytes += use.elements * (stated->kept.elements * size + stated->kept.bytes);
+  }
   if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
   // Without dropout, the product with the values keeps its own 16-bit copy of an fp32 softmax.
   const bool copied = software.autocast && op.role == Role::kValues && attention == AttentionKernel::kUnfused;
   const double squares = copied ? static_cast<double>(op.matrix.batch * op.matrix.m * op.matrix.k) : 0.0;
   const double scores = std::max(op.saved_scores, op.unreached ? 0.0 : squares);
-  if (attention != AttentionKernel::kFlash) return kept + scores * own_size + op.saved_score_bytes;
+  if (!keeps_no_scores(attention)) return kept + scores * own_size + op.saved_score_bytes;
   return kept + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
 }
 

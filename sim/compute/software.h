@@ -37,8 +37,10 @@ enum class KernelPart {
   kResidual,      // bias, dropout and addition
   kAddition,      // bias and addition, in models without dropout
   kGelu,          // with its bias; a ReLU moves the same
-  kSwiglu,        // or another gating function
-  kLoss           // per logit
+  kGeluNew,       // gelu_new and quick_gelu where they are written out in Python; without a statement, kGelu
+  kQuickGelu,
+  kSwiglu,  // or another gating function
+  kLoss     // per logit
 };
 inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kLoss) + 1;
 // As in the stacks' files: "fused_softmax".
@@ -61,15 +63,28 @@ struct MemoryTraffic {
 // multiprocessors at 1980 MHz; masks and sums of different formats take as long (tests/reference/h200/elementwise.csv).
 inline constexpr double kCastBytes = 7.06, kCastCycles = 0.76;
 
+// Tensors that a kernel keeps for the backward pass beside those of the operator graph (Operator::saved_elements), per element
+// of its output: `elements` in training precision, and bytes that do not depend on it.
+struct KeptTensors {
+  double elements = 0, bytes = 0;
+
+  bool operator==(const KeptTensors&) const = default;
+};
+
 struct KernelTraffic {
   MemoryTraffic forward, backward;
+  KeptTensors kept;
 
   bool operator==(const KernelTraffic&) const = default;
 };
 
 // The computation of softmax(Q K^T) V. Flash attention (Dao, arXiv 2307.08691) keeps no scores in memory, computes only
-// their causal half, and computes them again in the backward pass.
-enum class AttentionKernel { kUnfused, kFusedSoftmax, kFlash };
+// their causal half, and computes them again in the backward pass. So does PyTorch 2's memory-efficient attention (Rabe and Staats,
+// arXiv 2112.05682; xFormers' kernels), which runs on older GPUs and in fp32 too.
+enum class AttentionKernel { kUnfused, kFusedSoftmax, kMemoryEfficient, kFlash };
+inline bool keeps_no_scores(AttentionKernel kernel) {
+  return kernel == AttentionKernel::kMemoryEfficient || kernel == AttentionKernel::kFlash;
+}
 const std::vector<std::string>& attention_kernel_names();
 
 // Host time of one operator until its kernels are launched; the GPU may be ahead or behind.
@@ -94,6 +109,11 @@ struct FlashPass {
   bool operator==(const FlashPass&) const = default;
 };
 
+// Rates of memory-efficient attention relative to flash attention's. Its kernels resemble those of the first FlashAttention,
+// which reach 30 to 50 % of the peak forward and 25 to 35 % backward where the second reaches 0.68 and 0.66 of products that take
+// 78 % (arXiv 2307.08691, section 1 and figures 4 to 6).
+inline constexpr double kMemoryEfficientForward = 0.74, kMemoryEfficientBackward = 0.57;
+
 // The same, with the remaining share on architectures for which the kernels were not written.
 struct FlashShares {
   FlashPass forward, backward;
@@ -105,6 +125,10 @@ struct FlashShares {
   }
   bool operator==(const FlashShares&) const = default;
 };
+
+// PyTorch takes what the driver leaves: 15.77 of 16 GiB on V100, 39.39 of 40 on A100, 79.1 of 80 on H100, by
+// torch.cuda.get_device_properties().
+inline constexpr double kCachingUsable = 0.985;
 
 struct Software {
   std::string stack;  // its file's name; "" where operators move their own inputs and outputs
@@ -139,6 +163,16 @@ struct Software {
   // are separate products, each of which keeps a 16-bit copy of its input (Hugging Face's Llama and models after it).
   bool written_out = false;
   double loss_memory = 8;
+  // The same for the cross entropy of logits divided over GPUs (megatron/mpu/cross_entropy.py and nanotron's): fp32 logits 4,
+  // their softmax 4, which becomes the gradient, and that in 16 bits 2. A scenario's loss_memory replaces both.
+  double sharded_loss_memory = 10;
+  // Whether replicas of tensor and pipeline parallelism are wrapped in PyTorch's DistributedDataParallel: its buckets hold
+  // gradients in training precision beside their fp32 sums, which take a micro-batch's gradients after its pass (nanotron).
+  bool ddp_buckets = false;
+  // Default share of a GPU's memory that the framework may take.
+  double usable_memory = kCachingUsable;
+  // Whether the framework allocates memory as it needs it and caches it (PyTorch); else it takes all of it at once (XLA).
+  bool caching_allocator = true;
   // Whether recomputation of a layer ends with the last tensor that its backward pass needs, without the layer's last
   // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).
   bool recompute_stops_early = false;
@@ -154,7 +188,8 @@ struct Software {
   bool operator==(const Software&) const = default;
 };
 
-// Flash attention's kernels need compute capability 8.0 and 16-bit numbers, fused softmaxes 16-bit numbers.
+// Flash attention's kernels need compute capability 8.0 and 16-bit numbers, fused softmaxes 16-bit numbers, memory-efficient
+// attention compute capability 5.0.
 bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision);
 
 // A kernel of an operator and its number of elements, for one sequence and undivided.
@@ -164,6 +199,9 @@ struct PartUse {
 };
 // Kernels beside the operator's matrix product, if it has one. Flash attention has none between its products.
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention);
+
+// The kernel that the stack states for this part of the operator: gelu_new and quick_gelu where it states them.
+KernelPart stated_part(const Operator& op, KernelPart part, const Software& software);
 
 // Bytes that the undivided operator keeps for the backward pass of one sequence. `attention`: its attention kernel.
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software);

@@ -37,11 +37,16 @@ struct ActivationWord {
   const char* word;
   Activation activation;
 };
-constexpr ActivationWord kActivations[] = {{"gelu", Activation::kGelu},        {"relu", Activation::kRelu},
-                                           {"silu", Activation::kSilu},        {"gelu_new", Activation::kGelu},
-                                           {"gelu_fast", Activation::kGelu},   {"gelu_pytorch_tanh", Activation::kGelu},
-                                           {"quick_gelu", Activation::kGelu},  {"swish", Activation::kSilu},
-                                           {"gelu_python", Activation::kGelu}, {"relu2", Activation::kGelu}};
+constexpr ActivationWord kActivations[] = {{"gelu", Activation::kGelu},
+                                           {"relu", Activation::kRelu},
+                                           {"silu", Activation::kSilu},
+                                           {"gelu_new", Activation::kGeluNew},
+                                           {"gelu_fast", Activation::kGeluNew},
+                                           {"gelu_pytorch_tanh", Activation::kGelu},
+                                           {"quick_gelu", Activation::kQuickGelu},
+                                           {"swish", Activation::kSilu},
+                                           {"gelu_python", Activation::kGelu},
+                                           {"relu2", Activation::kGelu}};
 
 class TransformerReader {
  public:
@@ -172,6 +177,8 @@ class TransformerReader {
     std::vector<std::string> words;
     std::size_t usual = 0;
     for (const auto& [word, activation] : kActivations) words.emplace_back(word);
+    // GPT-2's config.json means gelu_new; this project's files mean one kernel unless they say otherwise.
+    if (hugging_face_ && model_.family == Family::kGpt2) t.activation = Activation::kGeluNew;
     while (kActivations[usual].activation != t.activation) ++usual;
     t.activation = kActivations[fields_.choice({"activation", "Activation function of the MLP.", "as in the family"},
                                                words, usual)]

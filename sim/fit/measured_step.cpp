@@ -170,7 +170,7 @@ MeasuredSteps read_measured_steps(const std::filesystem::path& place) {
 
 Bytes StepComparison::predicted_peak() const {
   const DeviceMemory* memory = fullest(prediction.memory);
-  return memory ? memory->total() - memory->framework + workspaces : Bytes{0};
+  return memory ? memory->allocated() + workspaces : Bytes{0};
 }
 
 std::optional<double> StepComparison::time_error() const {

@@ -55,7 +55,7 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   const auto& [scenario, model, operators, group, options] = request;
   const auto memory = memory_of(plan, operators, scenario);
   const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
-    return a.total() - a.limit < b.total() - b.limit;
+    return a.needed() - a.limit < b.needed() - b.limit;
   });
   std::vector<std::string> ways;
   for (int count = plan.micro_batches + 1; count <= scenario.training.batch; ++count) {
@@ -78,10 +78,10 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
       techniques.emplace_back(other.technique->name);
   }
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
-  const std::string more = fmt::format("{} more per GPU", to_text(worst.total() - worst.limit));
+  const std::string more = fmt::format("{} more per GPU", to_text(worst.needed() - worst.limit));
   return fmt::format("{} needs {} of {} ({}; most of it {}); it would fit with {}{}",
-                     scenario.platform.devices[worst.device].name, to_text(worst.total()),
-                     to_text(worst.limit), name_of(worst.moment), largest_part(worst),
+                     scenario.platform.devices[worst.device].name, to_text(worst.needed()), to_text(worst.limit),
+                     name_of(worst.moment), largest_part(worst),
                      ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
 }
 

@@ -16,7 +16,10 @@ using Candidates = std::vector<const Prediction*>;
 // Figures of equal VMs differ by the rounding of sums of many events.
 constexpr double kEqual = 1 + 1e-9;
 
-std::string where(const Prediction& p) { return fmt::format("{} on {}", p.technique->name, group_text(p.group)); }
+std::string where(const Prediction& p) {
+  const bool edge = p.status == Status::kOk && p.fit == Fit::kAtEdge;
+  return fmt::format("{} on {}{}", p.technique->name, group_text(p.group), edge ? ", at the edge of memory" : "");
+}
 
 bool runs(const Prediction* p) { return p && p->status == Status::kOk; }
 
@@ -142,13 +145,19 @@ std::string cost_text(const Prediction& p, Objective objective) {
   return "";
 }
 
+// Cost for the order of candidates, with a margin at the edge of memory, where runs may be slower.
+double ranked_cost(const Prediction& p, Objective objective) {
+  return cost_of(p, objective) * (p.fit == Fit::kAtEdge ? kEdgeSlowdown : 1.0);
+}
+
 // By cost; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
 void order_by_cost(Candidates& candidates, Objective objective) {
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Prediction* a, const Prediction* b) { return cost_of(*a, objective) < cost_of(*b, objective); });
+  std::sort(candidates.begin(), candidates.end(), [&](const Prediction* a, const Prediction* b) {
+    return ranked_cost(*a, objective) < ranked_cost(*b, objective);
+  });
   for (auto first = candidates.begin(); first != candidates.end();) {
     const auto last = std::find_if(first, candidates.end(), [&](const Prediction* p) {
-      return cost_of(*p, objective) > cost_of(**first, objective) * kEqual;
+      return ranked_cost(*p, objective) > ranked_cost(**first, objective) * kEqual;
     });
     std::sort(first, last);  // all point into one list
     first = last;
@@ -191,6 +200,8 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   const Prediction* best = candidates.front();
   out.steps.push_back(fmt::format("best by {} of {} that run: {} with {}", name_in(objective_names(), objective),
                                   candidates.size(), where(*best), cost_text(*best, objective)));
+  if (std::any_of(candidates.begin(), candidates.end(), [](const auto* p) { return p->fit == Fit::kAtEdge; }))
+    out.steps.push_back(fmt::format("at the edge of memory times count {:g} times", kEdgeSlowdown));
   const Prediction* pick = best;
   const auto changes = [&](const Prediction& p) {
     return std::any_of(scenario.techniques.begin(), scenario.techniques.end(), [&](const TechniqueOptions& options) {
@@ -200,7 +211,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   bool any_changes = changes(*best);
   std::vector<std::string> ties;
   for (const Prediction* p : candidates) {
-    const double behind = cost_of(*p, objective) / cost_of(*best, objective) - 1.0;
+    const double behind = ranked_cost(*p, objective) / ranked_cost(*best, objective) - 1.0;
     if (p == best || behind > delta) continue;
     ties.push_back(fmt::format("{} (+{:.1f} %)", where(*p), percent(behind)));
     constexpr double kSame = 1e-3;  // relative difference of GPU-hours below which plans count as equal
@@ -216,12 +227,12 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
                     pick->gpu_hours()));
   }
   const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const Prediction* p) {
-    return cost_of(*p, objective) > cost_of(*best, objective) * (1 + delta);
+    return ranked_cost(*p, objective) > ranked_cost(*best, objective) * (1 + delta);
   });
   if (other != candidates.end()) {
     out.steps.push_back(fmt::format("next is {} with {}: {:.1f} % behind > delta", where(**other),
                                     cost_text(**other, objective),
-                                    percent(cost_of(**other, objective) / cost_of(*best, objective) - 1)));
+                                    percent(ranked_cost(**other, objective) / ranked_cost(*best, objective) - 1)));
   }
   out.steps.push_back(fmt::format("pick {}", where(*pick)));
   choose(out, *pick);

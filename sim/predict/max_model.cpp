@@ -135,7 +135,7 @@ class Search {
       if (share > 1 && out.problem.empty()) out.problem = text();
     };
     for (const auto& m : out.memory) {
-      note(m.total() / m.limit, [&] {
+      note(m.needed() / m.limit, [&] {
         return fmt::format("memory of {}, most of it {}",
                            scenario_.platform.devices[m.device].name, largest_part(m));
       });

@@ -197,14 +197,20 @@ Prediction predict_with(const PlanRequest& request, const Network& network, cons
   out.memory = known ? known->memory(*out.plan, request.operators, request.scenario)
                      : memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
+  const bool edge = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return m.at_edge(); });
+  out.fit = misfit ? Fit::kDoesNotFit : edge ? Fit::kAtEdge : Fit::kFits;
+  if (out.fit == Fit::kAtEdge)
+    out.remarks.push_back(
+        fmt::format("at the edge of GPU memory: more than {:.0f} % taken; it may run slower", 100 * kEdgeShare));
   if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
     if (options.advice) out.reason = out_of_memory_advice(request, *out.plan);
     const DeviceMemory* most = fullest(out.memory);
-    if (!options.time_misfits || most->total() > most->limit * kTimedMisfit) return out;
+    if (!options.time_misfits || most->needed() > most->limit * kTimedMisfit) return out;
   }
   out.stores = stores_of(*out.plan, request.operators, request.scenario);
   for (const Store& store : out.stores) {
+    if (!store.fits()) out.fit = Fit::kDoesNotFit;
     if (store.fits() || options.ignore_memory || out.status != Status::kOk) continue;
     out.status = Status::kOutOfMemory;
     out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
@@ -243,6 +249,18 @@ std::string name_of(Status status) {
       return "oom";
     case Status::kUnsupported:
       return "unsupported";
+  }
+  return "";
+}
+
+std::string name_of(Fit fit) {
+  switch (fit) {
+    case Fit::kFits:
+      return "fits";
+    case Fit::kAtEdge:
+      return "at the edge";
+    case Fit::kDoesNotFit:
+      return "does not fit";
   }
   return "";
 }

@@ -32,6 +32,11 @@ enum class Status { kOk, kOutOfMemory, kUnsupported };
 // "ok", "oom", "unsupported", for scripts.
 std::string name_of(Status status);
 
+// Whether memory suffices. kAtEdge: it does, but a caching allocator is short of it (DeviceMemory::at_edge).
+enum class Fit { kFits, kAtEdge, kDoesNotFit };
+// "fits", "at the edge", "does not fit".
+std::string name_of(Fit fit);
+
 // A round of several optimizer steps (local SGD).
 struct RoundTimes {
   int steps = 1;     // of a full round
@@ -55,6 +60,7 @@ struct Prediction {
   std::vector<std::string> group;
   int gpus = 0;
   Status status = Status::kOk;
+  Fit fit = Fit::kFits;  // without meaning where kUnsupported
   std::string reason;  // the cause and the nearest change that would help; empty where kOk
   Seconds job;         // whole job, start-up included
   Seconds startup;

@@ -79,7 +79,7 @@ class AssumptionCollector {
     const auto& devices = scenario_.platform.devices;
     return std::any_of(devices.begin(), devices.end(), [&](const Device& at) {
       const auto runs = scenario_.software.attention_on(at.gpu, scenario_.training.precision);
-      return runs == AttentionKernel::kFlash && (anywhere || at.gpu.architecture == parameter.key);
+      return keeps_no_scores(runs) && (anywhere || at.gpu.architecture == parameter.key);
     });
   }
 

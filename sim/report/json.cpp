@@ -32,6 +32,7 @@ Json head_json(const Prediction& p) {
           {"group", in_ranges(p.group)},
           {"gpus", p.gpus},
           {"status", name_of(p.status)},
+          {"fit", p.status == Status::kUnsupported ? Json(nullptr) : Json(name_of(p.fit))},
           {"reason", p.reason},
           {"minutes", rounded(p.job.value / 60)},
           {"iteration_s", rounded(p.iteration.value)}};
@@ -84,6 +85,8 @@ Json memory_json(const Prediction& p, const Platform& platform) {
     list.push_back({{"gpu", platform.devices[m.device].name},
                     {"bytes", total},
                     {"limit_bytes", bytes(m.limit)},
+                    {"allocated_bytes", bytes(m.allocated())},
+                    {"reserved_bytes", bytes(m.reserved())},
                     {"at", name_of(m.moment)},
                     {"parts",
                      {{"parameters", parts[0]},

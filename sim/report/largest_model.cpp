@@ -45,6 +45,8 @@ Json model_json(const LargestModel& m, const Platform& platform) {
     memory.push_back({{"gpu", platform.devices[d.device].name},
                       {"bytes", std::llround(d.total().value)},
                       {"limit_bytes", std::llround(d.limit.value)},
+                      {"allocated_bytes", std::llround(d.allocated().value)},
+                      {"reserved_bytes", std::llround(d.reserved().value)},
                       {"at", name_of(d.moment)},
                       {"parts",
                        {{"parameters", std::llround(d.parameters.value)},

@@ -16,7 +16,6 @@ namespace {
 constexpr double kDefaultDelta = 0.1;
 constexpr double kDefaultMemoryEfficiency = 0.8;  // of products bound by memory (docs/validation/gpu.md)
 constexpr Seconds kDefaultLaunch{5e-6};           // typical of a CUDA kernel launch
-constexpr double kDefaultUsableShare = 0.9;       // XLA_PYTHON_CLIENT_MEM_FRACTION of JAX in the study's time
 constexpr Bytes kDefaultFramework{600 * kMebi};   // typical of a CUDA context with cuBLAS and NCCL
 
 class ScenarioReader {
@@ -140,12 +139,13 @@ class ScenarioReader {
             fields.child({"flash", "Efficiency of flash attention; overrides the stack's.", "the stack's"})) {
       std::erase_if(reading_.parameters, [](const auto& p) { return p.use == Use::kFlash || p.use == Use::kFlashOn; });
       e.flash = read_flash(*flash, "software.flash", reading_);
-      if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
+      if (!reading_.describing() && !keeps_no_scores(e.attention))
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
     }
     e.loss_memory = fields.number(
         {"loss_memory", "Bytes kept per logit besides the logits; overrides the stack's.", "the stack's"}, {0, 100},
         e.loss_memory);
+    if (fields.has_value("loss_memory")) e.sharded_loss_memory = e.loss_memory;
     e.recompute_stops_early = fields.flag(
         {"recompute_stops_early",
          "Whether recomputing a layer leaves out its last product; overrides the stack's.", "the stack's"},
@@ -170,7 +170,7 @@ class ScenarioReader {
     scenario_.framework = read_framework(Fields(framework ? *framework : empty_, "software.framework", reading_));
     scenario_.memory.usable_share = fields.number(
         FileKey{"usable_memory", "Share of the device memory that the framework's pool takes."}.measured_by(kTorchStep),
-        {0.05, 1.0}, kDefaultUsableShare);
+        {0.05, 1.0}, e.usable_memory);
     scenario_.memory.framework = fields.quantity<Bytes>(
         FileKey{"framework_memory", "CUDA context, kernels and workspaces on each GPU."}.measured_by(kTorchStep),
         {{0}, {64 * kGibi}}, kDefaultFramework);
@@ -196,7 +196,7 @@ class ScenarioReader {
         const Software& software = scenario_.software;
         for (const AttentionKernel attention : {software.attention, software.attention_elsewhere}) {
           for (const PartUse& use : parts_of(operators[v], attention)) {
-            if (use.part == part) return true;
+            if (use.part == part || stated_part(operators[v], use.part, software) == part) return true;
           }
         }
         return false;

@@ -56,7 +56,7 @@ struct Training {
 double steps_of_job(const Training& training, const TechniqueOptions& options);
 
 struct MemoryRules {
-  double usable_share = 0;  // of the device memory for the framework's pool (XLA: 0.9)
+  double usable_share = 0;  // of the device memory that the framework may take
   Bytes framework;          // CUDA context, kernels, workspaces
 
   bool operator==(const MemoryRules&) const = default;

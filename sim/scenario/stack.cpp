@@ -73,7 +73,7 @@ Framework read_framework(Fields fields) {
 
 namespace {
 
-constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4}, kCasts{0, 100};
+constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4}, kCasts{0, 100}, kKept{0, 100};
 constexpr Range<Seconds> kHostRange{{0}, {1}};
 
 MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& reading) {
@@ -97,6 +97,13 @@ KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& re
     kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
   if (const Node* backward = fields.child({"backward", "In the backward pass."}, true))
     kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
+  if (const Node* kept = fields.child(
+          {"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"})) {
+    Fields tensors(*kept, fields.path_of("kept"), reading);
+    kernel.kept.elements = tensors.number({"elements", "Elements kept per element written."}, kKept, 0.0);
+    kernel.kept.bytes = tensors.number({"bytes", "Bytes kept in addition, whatever the precision."}, kKept, 0.0);
+    tensors.done();
+  }
   Parameter parameter{.path = path,
                       .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
                       .owner = reading.owner};
@@ -199,6 +206,17 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                      false);
   software.loss_memory = fields.number(
       {"loss_memory", "Bytes kept per logit besides the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
+  software.ddp_buckets = fields.flag(
+      {"ddp_buckets",
+       "Whether replicas of the Megatron technique reduce gradients in PyTorch's DDP buckets, beside fp32 sums."},
+      false);
+  software.usable_memory = fields.number(
+      {"usable_memory", "Share of the device memory that the framework may take, where the scenario states none."},
+      {0.05, 1.0}, kCachingUsable);
+  software.caching_allocator =
+      fields.flag({"caching_allocator",
+                   "Whether memory is allocated when needed and cached (PyTorch); no: a pool taken at once (XLA)."},
+                  true);
   software.recompute_stops_early = fields.flag(
       {"recompute_stops_early",
        "Whether recomputing a layer stops at the last tensor that its "
@@ -209,11 +227,11 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                         "0: those of a fused Adam in mixed precision."}
                                     .matters_to(Use::kGpuAdam),
                                 {0, 1e4}, 0.0);
-  software.adam_kernel =
-      fields.text({"adam_kernel",
-                   "Corresponding kernel of a GPU's profile: adam, adam_foreach or adam_single; its "
-                                      "time is used if it was measured."},
-                  "");
+  software.adam_kernel = fields.text(
+      {"adam_kernel",
+       "The optimizer's kernels, as a GPU's profile names them: adam, adam_foreach, or adam_single, a loop over "
+       "tensors in Python, for which the GPU may wait. A measured time is used."},
+      "");
   if (!software.adam_kernel.empty()) {
     static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
     if (std::find(kWays.begin(), kWays.end(), software.adam_kernel) == kWays.end())

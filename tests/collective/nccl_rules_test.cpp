@@ -186,6 +186,26 @@ TEST(NcclChannels, AreDoubledThenCutThenRaised) {
   EXPECT_EQ(nccl_channels(by_default(), view_of(cluster(1, 8, 80, 12))), 24);
 }
 
+// 24 channels; over NVLink a ring's connection and two of a tree, each with 512 KiB of LL (8 lines x 512 threads x 8 steps x
+// 16 B), 4800 KiB of LL128 (120 x 640 x 8 x 8 B) and 4 MiB of Simple.
+TEST(NcclBuffers, AreThoseOfEachConnection) {
+  Nccl nccl;
+  nccl.buffer = Bytes{4194304};
+  NcclView view;
+  view.ranks = 8;
+  view.nodes = 1;
+  view.nvlink = true;
+  view.search_channels = 12;
+  constexpr double kConnection = 524288 + 4915200 + 4194304;
+  EXPECT_DOUBLE_EQ(nccl_buffers(nccl, view).value, 24 * 3 * kConnection);
+  view.ranks = 2;  // a chain of two has one edge
+  EXPECT_DOUBLE_EQ(nccl_buffers(nccl, view).value, 24 * 2 * kConnection);
+  view.nodes = 2;  // no peer inside a node
+  EXPECT_DOUBLE_EQ(nccl_buffers(nccl, view).value, 24 * 2 * 4194304.0);
+  view.ranks = view.nodes = 1;
+  EXPECT_EQ(nccl_buffers(nccl, view).value, 0);
+}
+
 TEST(NcclSockets, AreOneUnlessTheCloudOrTheUserHasMore) {
   Nccl nccl = by_default();
   EXPECT_EQ(nccl_sockets(nccl, Cloud::kOther), 1);

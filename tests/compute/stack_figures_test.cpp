@@ -1,6 +1,8 @@
 // Results of a software stack's figures: bytes kept for the backward pass, and times of kernels between products.
 #include <gtest/gtest.h>
 
+#include "sim/compute/operator_graph.h"
+#include "sim/compute/optimizer.h"
 #include "sim/compute/roofline.h"
 
 namespace slmsim::stack_figures_test {
@@ -49,6 +51,70 @@ TEST(KeptBytes, OfWhatIsWrittenOutInPythonAreMore) {
   EXPECT_DOUBLE_EQ(more(up), 0);
 }
 
+// A GELU of 10 tokens of 64 elements: one kernel keeps its input; gelu_new in Python tanh, 1 + tanh and half of the input too,
+// quick_gelu the sigmoid (transformers/activations.py).
+TEST(KeptBytes, OfGeluWrittenOutAreItsTensors) {
+  Operator gelu{.kind = OperatorKind::kActivation, .role = Role::kGelu};
+  gelu.outputs = gelu.saved_elements = 640;
+  Software software;
+  const auto bytes = [&](GeluForm form, Precision precision) {
+    gelu.gelu = form;
+    return kept_bytes(gelu, precision, AttentionKernel::kUnfused, software);
+  };
+  // A stack without a statement runs one kernel.
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kNew, Precision::kFp32), 640 * 4);
+  software.kernels[static_cast<std::size_t>(KernelPart::kGeluNew)].emplace().kept = {3, 0};
+  software.kernels[static_cast<std::size_t>(KernelPart::kQuickGelu)].emplace().kept = {1, 0};
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kOneKernel, Precision::kFp32), 640 * 4);
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kNew, Precision::kFp32), 640 * 4 * 4);
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kQuick, Precision::kFp16), 640 * 2 * 2);
+  // Under autocast x^3 and what follows are in fp32: x 4, tanh 4, 1 + tanh 4, half of x 2, as PyTorch 2.11 keeps them
+  // (tests/reference/h200/kept.csv, hf gpt2 eager, 8x1024x3072).
+  software.kernels[static_cast<std::size_t>(KernelPart::kGeluNew)]->kept = {0, 12};
+  EXPECT_DOUBLE_EQ(bytes(GeluForm::kNew, Precision::kBf16), 640 * 14);
+}
+
+// At 100 B/s: 640 elements of 4 B, each moved ten times.
+TEST(PartTime, OfGeluNewIsThatOfItsOwnKernel) {
+  Operator gelu{.kind = OperatorKind::kActivation, .role = Role::kGelu};
+  gelu.outputs = 640;
+  gelu.tokens = 10;
+  Software software;
+  software.kernels[static_cast<std::size_t>(KernelPart::kGelu)].emplace().forward.elements = 2;
+  software.kernels[static_cast<std::size_t>(KernelPart::kGeluNew)].emplace().forward.elements = 10;
+  Gpu gpu;
+  gpu.memory_bandwidth = BytesPerSecond{100};
+  EXPECT_DOUBLE_EQ(operator_time(gelu, {}, gpu, Precision::kFp32, software).forward.value, 640 * 4 * 2 / 100.0);
+  gelu.gelu = GeluForm::kNew;
+  EXPECT_DOUBLE_EQ(operator_time(gelu, {}, gpu, Precision::kFp32, software).forward.value, 640 * 4 * 10 / 100.0);
+}
+
+// GPT-2 with one layer: embedding and positions 2, norms 3 x 2, four products with a weight and a bias 8, a tied head: 16. Llama:
+// embedding 1, norms 3, queries, keys, values, projection, gate, up, down 7, head 1: 12. A host of half the speed takes twice
+// 14 launches of 10 us for each.
+TEST(UpdateLoop, LaunchesFourteenOperatorsForEachTensor) {
+  Transformer model{.name = "m",
+                    .hidden = 16,
+                    .heads = 2,
+                    .kv_heads = 2,
+                    .layers = 1,
+                    .sequence = 10,
+                    .vocabulary = 100,
+                    .intermediate = 64};
+  EXPECT_EQ(trained_tensors(build_operator_graph(model)), 16);
+  model.family = Family::kLlama;
+  model.traits = traits_of(Family::kLlama);
+  model.tied_embedding = false;
+  EXPECT_EQ(trained_tensors(build_operator_graph(model)), 12);
+  Software software;
+  software.host.forward = Seconds{10e-6};
+  Gpu gpu;
+  gpu.host = 2;
+  EXPECT_EQ(update_loop_time(12, gpu, software).value, 0);
+  software.adam_kernel = "adam_single";
+  EXPECT_DOUBLE_EQ(update_loop_time(12, gpu, software).value, 12 * 14 * 2 * 10e-6);
+}
+
 TEST(KeptBytes, OfAutocastHoldTheScoresIn16BitsWithoutDropoutToo) {
   Operator values;
   values.role = Role::kValues;
@@ -82,6 +148,38 @@ TEST(PartTime, OfCastsIsTheMultiprocessorsWhereMemoryIsFaster) {
   EXPECT_NEAR(per_element(of_bf16, Precision::kBf16), 2e-12 + beyond, 1e-18);
   gpu.memory_bandwidth = {1e12};
   EXPECT_NEAR(per_element(casts, Precision::kFp16), 20e-12, 1e-18);
+}
+
+// PyTorch's memory-efficient kernel on GPUs before Ampere and in fp32: as flash attention, at 0.74 and 0.57 of its rates.
+TEST(StackAttention, IsMemoryEfficientWhereFlashCannotRun) {
+  Software stack;
+  stack.matrix["Made up"] = 0.5;
+  stack.launch = {};
+  stack.attention = AttentionKernel::kFlash;
+  stack.attention_elsewhere = AttentionKernel::kMemoryEfficient;
+  stack.flash = {{0.8}, {0.4}, {}};
+  Gpu gpu;
+  gpu.architecture = "Made up";
+  gpu.multiprocessors = 1;
+  gpu.memory_bandwidth = BytesPerSecond{1e9};
+  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e12};
+  gpu.compute_capability = 70;
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kMemoryEfficient);
+  Operator scores;
+  scores.matrix = {8, 256, 256, 64};
+  scores.flops = scores.matrix.flops();
+  scores.role = Role::kScores;
+  const double causal = 8.0 * 256 * 256 * 64;
+  const OperatorTime time = operator_time(scores, {}, gpu, Precision::kFp16, stack);
+  EXPECT_DOUBLE_EQ(time.forward.value, causal / (0.4e12 * 0.74));
+  EXPECT_DOUBLE_EQ(time.backward.value, 2.5 * causal / (0.2e12 * 0.57));
+  Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
+  softmax.tokens = 1000;
+  softmax.inputs = softmax.outputs = softmax.saved_scores = 1e6;
+  EXPECT_EQ(kept_bytes(softmax, Precision::kFp32, AttentionKernel::kMemoryEfficient, {}), 4e3);
+  gpu.compute_capability = 80;
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kFlash);
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp32), AttentionKernel::kMemoryEfficient);
 }
 
 }  // namespace

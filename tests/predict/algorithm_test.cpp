@@ -8,6 +8,7 @@
 namespace slmsim::algorithm_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -102,6 +103,18 @@ TEST(AmendedAlgorithm, ComparesJobTimesSoThatMoreGpusCount) {
   expect_pick(amended(rates), named("Pipeshard"), kBoth);
   expect_pick(amended(rates, Objective::kGpuHours), named("Data"), {"v1"});
   expect_pick(amended(rates, Objective::kTflopsPerGpu), named("Data"), {"v1"});
+}
+
+// 1000 TFLOP at 10 x 2 TFLOP/s: 50 s; at 8 x 2: 62.5 s; at the edge of memory 50 s count twice.
+TEST(AmendedAlgorithm, PrefersWhatFitsToATwiceFasterRunAtTheEdgeOfMemory) {
+  std::vector<Prediction> all = {trial(named("Data"), {"v1"}, 10), trial(named("Shard"), {"v1"}, 8)};
+  const auto pick = [&] { return select_technique(rules(), all, Algorithm::kAmended); };
+  expect_pick(pick(), named("Data"), {"v1"});
+  all[0].fit = Fit::kAtEdge;
+  expect_pick(pick(), named("Shard"), {"v1"});
+  EXPECT_THAT(pick().steps, Contains(HasSubstr("at the edge of memory times count 2 times")));
+  all[1] = trial(named("Shard"), {"v1"}, 4);  // 125 s
+  expect_pick(pick(), named("Data"), {"v1"});
 }
 
 TEST(AmendedAlgorithm, GivesANearTieToTheFewerGpuHours) {

@@ -36,7 +36,7 @@ TEST(Assumption, TellsThatAGpuEmulatesBf16) {
   EXPECT_EQ(told({"training.precision=tf32"}, "t4.peak.tf32"), "t4 has no tf32: products run at the rate of fp32");
 }
 
-// Flash attention needs 8.0 and 16 bits, a fused softmax 16 bits.
+// Flash attention needs 8.0 and 16 bits; what runs in its place is named.
 TEST(Assumption, TellsOfAttentionThatAGpuCannotRun) {
   const std::filesystem::path file = SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml";
   const auto told = [&](const std::string& precision) {
@@ -44,8 +44,8 @@ TEST(Assumption, TellsOfAttentionThatAGpuCannotRun) {
         load_scenario(file, {"software.attention=flash", "software.stack=compiled", "training.precision=" + precision}),
         "t4.attention");
   };
-  EXPECT_EQ(told("fp16"), "t4 runs attention fused_softmax in fp16, in place of flash");
-  EXPECT_EQ(told("fp32"), "t4 runs attention unfused in fp32, in place of flash");
+  EXPECT_EQ(told("fp16"), "t4 runs attention memory_efficient in fp16, in place of flash");
+  EXPECT_EQ(told("fp32"), "t4 runs attention memory_efficient in fp32, in place of flash");
   EXPECT_EQ(
       about(load_scenario(file, {"platform.vms.tacc-t4.gpus.0=a30", "software.attention=flash"}), "a30.attention"), "");
 }

@@ -42,7 +42,7 @@ TEST_F(ScenarioFile, NeedNotSayWhatSoftwareDoesByDefault) {
   EXPECT_EQ(s.nccl.max_channels, 32);
   EXPECT_FALSE(s.nccl.sockets_per_thread);
   EXPECT_EQ(s.nccl.buffer.value, 4 * kMebi);  // NCCL_BUFFSIZE
-  EXPECT_EQ(s.memory.usable_share, 0.9);      // XLA's pool
+  EXPECT_EQ(s.memory.usable_share, 0.985);    // PyTorch's
   EXPECT_EQ(s.selection.algorithm, Algorithm::kAmended);
   EXPECT_EQ(s.selection.objective, Objective::kTime);
   EXPECT_EQ(s.selection.delta, 0.1);

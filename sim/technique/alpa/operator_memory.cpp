@@ -32,6 +32,14 @@ Bytes kept_for_weights(const Plan& plan, const OperatorGraph& operators, std::si
                weights_in_flight(plan.operators().schedule, plan.micro_batches, s)};
 }
 
+Bytes nccl_of_mesh(const Plan& plan, const Stage& stage, const Scenario& scenario) {
+  if (stage.mesh.size() == 1) return {};
+  // With a first sum inside each VM, a GPU belongs to two communicators.
+  return nccl_buffers(scenario.nccl, nccl_view(scenario.platform, stage.mesh)) *
+         (plan.operators().hierarchical ? 2.0 : 1.0);
+}
+
+// Without NCCL's.
 Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
                  const HeldParameters& held, const Scenario& scenario) {
   const Stage& stage = plan.stages[s];
@@ -39,8 +47,6 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   const OperatorPlan& how = plan.operators();
   Bytes buffers{0};
   if (stage.mesh.size() > 1) {
-    // With a first sum inside each VM, a GPU belongs to two communicators.
-    buffers += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, stage.mesh)) * (how.hierarchical ? 2.0 : 1.0);
     buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
   if (how.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&
@@ -139,7 +145,8 @@ std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGr
       }
       memory.activations = activations_of(plan, operators, s, rank, in_flight(plan, s), scenario);
       memory.activations += kept_for_weights(plan, operators, s, rank, scenario);
-      memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
+      memory.nccl = nccl_of_mesh(plan, stage, scenario);
+      memory.buffers = memory.nccl + buffers_of(plan, operators, s, rank, held, scenario);
       out.push_back(memory);
     }
   }

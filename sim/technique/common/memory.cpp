@@ -37,7 +37,9 @@ StateBytes::StateBytes(const Training& training)
 DeviceMemory empty_memory(int device, const Scenario& scenario) {
   DeviceMemory memory;
   memory.device = device;
-  memory.limit = scenario.platform.devices[device].gpu.memory * scenario.memory.usable_share;
+  const Bytes all = scenario.platform.devices[device].gpu.memory;
+  memory.limit = all * scenario.memory.usable_share;
+  memory.edge = scenario.software.caching_allocator ? std::min(memory.limit, all * kEdgeShare) : memory.limit;
   memory.framework = scenario.memory.framework;
   return memory;
 }

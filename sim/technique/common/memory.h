@@ -29,10 +29,25 @@ struct DeviceMemory {
   Bytes activations;  // of all micro-batches in flight
   Bytes buffers;      // NCCL's channels, the fused gradient buffer, gathered parameters, received activations
   Bytes framework;    // CUDA context and libraries
+  Bytes nccl;         // part of `buffers` that NCCL allocates by itself
+  // Part of `buffers` that is free but not yet usable: tensors that a collective's stream may still read
+  // (CUDACachingAllocator, record_stream). Before the allocator gives up, it waits for that stream and uses them.
+  Bytes held;
+  Bytes edge;  // total above which a caching allocator often frees and retries; `limit` where memory is one pool
 
   Bytes total() const { return parameters + gradients + optimizer + activations + buffers + framework; }
-  bool fits() const { return total() <= limit; }
+  // What must be in memory at once.
+  Bytes needed() const { return total() - held; }
+  // As torch.cuda.max_memory_allocated and max_memory_reserved count, without fragments.
+  Bytes reserved() const { return total() - framework - nccl; }
+  Bytes allocated() const { return reserved() - held; }
+  bool fits() const { return needed() <= limit; }
+  bool at_edge() const { return fits() && total() > edge; }
 };
+
+// Share of a GPU's memory above which PyTorch's allocator may free and retry, so that a run may be slower. The order of
+// candidates counts such a prediction as if it took kEdgeSlowdown times as long: a margin, not a measured figure.
+inline constexpr double kEdgeShare = 0.9, kEdgeSlowdown = 2;
 
 // Bytes per parameter of mixed-precision training (ZeRO, arXiv 1910.02054, section 3.1): in fp16 weights 2, gradients
 // 2, fp32 master 4, Adam's moments 8 (others: sim/compute/optimizer.h), and 4 for an fp32 copy of the gradients, if the

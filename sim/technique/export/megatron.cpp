@@ -74,8 +74,8 @@ void refuse_layers(const Transformer& model, Export& out) {
   const auto cannot = [&](bool wanted, const char* what) {
     if (wanted) out.cannot.push_back(fmt::format("pretrain_gpt.py has no argument for {}", what));
   };
-  cannot(t.gated && t.activation == Activation::kGelu, "an MLP gated by GELU");
-  cannot(!t.gated && t.activation != Activation::kGelu, "an activation other than GELU and SwiGLU");
+  cannot(t.gated && is_gelu(t.activation), "an MLP gated by GELU");
+  cannot(!t.gated && !is_gelu(t.activation), "an activation other than GELU and SwiGLU");
   cannot(t.parallel, "attention and MLP that read the same stream");
   cannot(t.branch_norm || t.norm_behind, "norms after attention and MLP");
   cannot(t.embedding_norm, "a norm of the embedding");

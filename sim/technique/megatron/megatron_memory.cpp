@@ -21,6 +21,31 @@ double micro_batches_in_flight(const MegatronPlan& m, int stage, int micro_batch
   return static_cast<double>(std::min(micro_batches * m.chunks, passes)) / m.chunks;
 }
 
+// NCCL's buffers of a rank of this stage: of the communicators of all GPUs (start-up, loss), of its tensor-parallel ones, its
+// replicas and, for the gradients' norm, the GPUs of its replica (megatron/mpu/initialize.py); and of messages to its
+// neighbours, over two channels each way.
+Bytes nccl_of_rank(const Plan& plan, int pipeline_stage, const Scenario& scenario) {
+  const MegatronPlan& o = plan.megatron();
+  const std::vector<int>& mesh = plan.stages[pipeline_stage].mesh;
+  const auto tensor = static_cast<std::size_t>(o.tensor);
+  std::vector<int> replicas, replica;
+  for (std::size_t at = 0; at < mesh.size(); at += tensor) replicas.push_back(mesh[at]);
+  for (int s = 0; s < o.pipeline; ++s)
+    replica.insert(replica.end(), plan.stages[s].mesh.begin(), plan.stages[s].mesh.begin() + o.tensor);
+  const std::vector<int> divided(mesh.begin(), mesh.begin() + o.tensor);
+  std::vector<std::vector<int>> groups = {devices_of(plan), divided, replicas, replica};
+  Bytes out{0};
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    // The same GPUs again belong to the same communicator.
+    if (std::find(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(g), groups[g]) !=
+        groups.begin() + static_cast<std::ptrdiff_t>(g))
+      continue;
+    if (groups[g].size() > 1) out += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, groups[g]));
+  }
+  const int neighbours = (pipeline_stage > 0 ? 1 : 0) + (pipeline_stage + 1 < o.pipeline ? 1 : 0);
+  return out + scenario.nccl.buffer * (2.0 * 2.0 * neighbours);
+}
+
 // Memory of each rank of a pipeline stage, without NCCL's buffers and the framework. Gradients stay from step to step,
 // and an optimizer that converts them does so after the activations are freed.
 DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
@@ -36,19 +61,24 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   const double input = stream_elements(operators) * sequences * element;  // bytes of a layer's input
   const AttentionKernel attention = attention_on_all(devices_of(plan), scenario);
   const bool selective = plan.recompute == Recompute::kSelective;
-  double parameters = 0, kept = 0, largest = 0, ends = 0;
+  Software software = scenario.software;
+  software.loss_memory = software.sharded_loss_memory;
+  double parameters = 0, kept = 0, largest = 0, ends = 0, held = 0;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     if (static_cast<int>(s) % o.pipeline != pipeline_stage) continue;
     const Stage& stage = plan.stages[s];
     std::map<int, double> by_layer;
+    double summed = 0;  // outputs that tensor-parallel GPUs add up, whole on each
     for (std::size_t v = stage.first; v < stage.last; ++v) {
       const Operator& op = operators[v];
       parameters += op.parameters;
-      const double saved = kept_bytes(op, scenario.training.precision, attention, scenario.software) * sequences;
+      const double saved = kept_bytes(op, scenario.training.precision, attention, software) * sequences;
       // Korthikanti et al. (arXiv 2205.05198, table 2): inputs of divided products, norms and dropouts are whole.
       const bool whole =
           tensor_sharding(op) == Sharding::kReplicated || op.role == Role::kQkv || op.role == Role::kMlpUp;
       const bool inside = is_inside_layers(op, layers);
+      if (o.tensor > 1 && op.has_weights() && tensor_sharding(op) == Sharding::kRow)
+        summed += op.outputs * sequences * element;
       const double own = saved / (whole ? spread : tensor);
       if (!inside)
         ends += own;
@@ -57,6 +87,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
       // The core is recomputed from Q, K and V (section 5).
       if (inside && selective && op.role == Role::kQkv) by_layer[op.layer] += op.outputs * sequences * element / tensor;
     }
+    held = std::max(held, summed);
     if (s > 0 && s + 1 == plan.stages.size() && stage.last > 0)  // the last stage's copy of a tied embedding
       parameters += tied_parameters(operators);
     for (const auto& [layer, own] : by_layer) {
@@ -71,12 +102,20 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   m.gradients = Bytes{parameters * bytes.gradient};
   const double updated = parameters / (o.distributed_optimizer ? o.data : 1);
   m.optimizer = Bytes{updated * bytes.optimizer()};
-  DeviceMemory step = m;
+  if (software.ddp_buckets && o.data > 1) m.buffers = Bytes{parameters * bytes.weight};
+  DeviceMemory step = m, passed = m;
   step.moment = Moment::kStep;
-  step.buffers = Bytes{updated * bytes.gradient_copy * scenario.framework.gradient_copies};
+  step.buffers += Bytes{updated * bytes.gradient_copy * scenario.framework.gradient_copies};
   // Logits are freed before layers are recomputed.
   m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
-  return larger_of(m, step);
+  // The host launches a pass ahead of the GPU, so the sums' stream still holds them when their memory is wanted again.
+  m.held = passed.held = Bytes{held};
+  m.buffers += m.held;
+  passed.buffers += passed.held;
+  // At the end of a pass backward, before its gradients are added to fp32 sums.
+  if (software.ddp_buckets && bytes.gradient > bytes.weight) passed.gradients += Bytes{parameters * bytes.weight};
+  passed.activations = Bytes{kept * (in_flight - 1) + largest};
+  return larger_of(larger_of(m, passed), step);
 }
 
 }  // namespace
@@ -84,15 +123,17 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
 std::vector<DeviceMemory> memory_of_megatron(const Plan& plan, const OperatorGraph& operators,
                                              const Scenario& scenario) {
   std::vector<DeviceMemory> out;
-  const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
   for (int s = 0; s < plan.megatron().pipeline; ++s) {
     const DeviceMemory held = held_by_stage(plan, s, operators, scenario);
+    const Bytes nccl = nccl_of_rank(plan, s, scenario);
     for (const int device : plan.stages[s].mesh) {
       DeviceMemory memory = held;
       const DeviceMemory empty = empty_memory(device, scenario);
       memory.device = device;
       memory.limit = empty.limit;
       memory.framework = empty.framework;
+      memory.edge = empty.edge;
+      memory.nccl = nccl;
       memory.buffers += nccl;
       out.push_back(memory);
     }

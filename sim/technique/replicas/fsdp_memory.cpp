@@ -81,6 +81,7 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
     m.parameters = Bytes{whole * weight} + own;
     m.optimizer = Bytes{fsdp.offload ? 0.0 : part * state_of(scenario.training.optimizer)};
     m.buffers = buffers;
+    m.nccl = nccl;
     // Gradients are released after the step (zero_grad); those of earlier micro-batches are present when a pass begins.
     DeviceMemory forward = m, backward = m, step = m;
     forward.moment = Moment::kForward;

@@ -190,6 +190,7 @@ std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGra
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     DeviceMemory empty = empty_memory(stage.mesh[rank], scenario);
     empty.buffers += nccl;
+    empty.nccl = nccl;
     out.push_back(moments.most(empty, activations_by_moment(plan, operators, rank, scenario)));
   }
   return out;

@@ -10,6 +10,7 @@
 
 #include "sim/collective/peers.h"
 #include "sim/compute/exchange_format.h"
+#include "sim/compute/operator_graph.h"
 
 namespace slmsim {
 namespace {
@@ -113,9 +114,14 @@ Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& 
 
 Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
   std::vector<Seconds> times;
+  const Software& software = request_.scenario.software;
+  // Parts of ZeRO and FSDP are flat.
+  const bool whole = std::holds_alternative<ReplicaPlan>(request_.plan.by) && plan().stage == 0;
+  const double tensors = whole ? trained_tensors(operators()) : 0;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    times.push_back(update_time(parameters, gpu(rank), request_.scenario.training.update(), request_.scenario.software,
-                                basis_ ? &*basis_ : nullptr));
+    times.push_back(std::max(
+        update_time(parameters, gpu(rank), request_.scenario.training.update(), software, basis_ ? &*basis_ : nullptr),
+        update_loop_time(tensors, gpu(rank), software)));
   pass_ = Pass::kNone;
   return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
 }

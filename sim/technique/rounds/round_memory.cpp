@@ -48,6 +48,7 @@ std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph
     if (!how.outer_on_host) m.optimizer += outer_state(plan, operators);
     m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
     // DDP keeps its buckets, which are copies of the gradients.
+    m.nccl = nccl;
     m.buffers = nccl + (how.gpus > 1 ? m.gradients : Bytes{0});
     m.buffers += how.delay > 0 ? exchange : std::max(Bytes{0}, exchange - m.activations);
     out.push_back(m);

@@ -117,5 +117,64 @@ TEST(MegatronGradients, OfBf16AreInFp32) {
   EXPECT_EQ(bytes_over(world.graph(), "all-reduce grads"), 2 * 5072 * 4);
 }
 
+DeviceMemory memory_of_first(const World& world) {
+  return memory_of(world.plan(), world.operators, world.scenario).front();
+}
+
+// 10 tokens x 100 logits over two GPUs, in fp16: 2 B of the logits, 4 in fp32, 4 of the softmax, 2 of the gradient.
+TEST(MegatronMemory, HoldsTwelveBytesPerLogit) {
+  World world("{Megatron: {tensor: 2}}", 1e15);
+  const double all = memory_of_first(world).activations.value;
+  EXPECT_EQ(world.scenario.software.sharded_loss_memory, 10);  // beside the logits' 2
+  world.scenario.software.sharded_loss_memory = 9;
+  EXPECT_DOUBLE_EQ(all - memory_of_first(world).activations.value, 1000 / 2);
+}
+
+// A layer adds up two tensors of 10 x 16 over its GPUs and the divided embedding one, 2 B an element: freed, but the sums'
+// stream may still read them.
+TEST(MegatronMemory, ReservesWhatTheSumsOfAPassHold) {
+  const DeviceMemory divided = memory_of_first(World("{Megatron: {tensor: 2}}", 1e15));
+  EXPECT_DOUBLE_EQ(divided.held.value, 3 * 160 * 2);
+  EXPECT_DOUBLE_EQ((divided.reserved() - divided.allocated()).value, 960);
+  EXPECT_DOUBLE_EQ((divided.total() - divided.reserved()).value, (divided.nccl + divided.framework).value);
+  World replicas("{Megatron: {data: 2}}", 1e15);
+  replicas.scenario.training.batch = 2;
+  EXPECT_EQ(memory_of_first(replicas).held.value, 0);
+}
+
+// bf16, 5072 parameters: buckets of 2 B; 2 B more from the end of a backward pass until its gradients are added up.
+TEST(MegatronMemory, HasTheBucketsOfPyTorchsReplicas) {
+  World world("{Megatron: {data: 2}}", 1e15);
+  world.scenario.training.batch = 2;
+  world.scenario.training.precision = Precision::kBf16;
+  const DeviceMemory plain = memory_of_first(world);
+  EXPECT_DOUBLE_EQ((plain.buffers - plain.nccl).value, 0);
+  world.scenario.software.ddp_buckets = true;
+  const DeviceMemory wrapped = memory_of_first(world);
+  EXPECT_DOUBLE_EQ((wrapped.buffers - wrapped.nccl).value, 2 * 5072);
+  // Without logits and with few activations the end of the backward pass has most.
+  world.scenario.software.sharded_loss_memory = 0;
+  world.model.sequence = 1;
+  world.operators = build_operator_graph(world.model);
+  const double parameters = parameter_count(world.operators);
+  EXPECT_DOUBLE_EQ(memory_of_first(world).gradients.value, (4 + 2) * parameters);
+}
+
+TEST(MegatronMemory, HasABufferForEachCommunicator) {
+  World world("{Megatron: {tensor: 2, data: 2}}", 1e15);
+  world.scenario = small_scenario(1, 4);
+  world.scenario.training.batch = 2;
+  world.scenario.nccl.buffer = Bytes{100};
+  // One channel with a send and a receive buffer: of all four, of the tensor-parallel pair, which is also a replica, and of the
+  // pair of replicas.
+  EXPECT_DOUBLE_EQ(memory_of_first(world).nccl.value, 3 * 2 * 100);
+  world.options = written("{Megatron: {pipeline: 2, data: 2}}");
+  world.scenario.training.batch = 4;
+  world.model = small_model(2);
+  world.operators = build_operator_graph(world.model);
+  // All four, two replicas, the replica's two stages, and two channels each way to the other stage.
+  EXPECT_DOUBLE_EQ(memory_of_first(world).nccl.value, 3 * 2 * 100 + 4 * 100);
+}
+
 }  // namespace
 }  // namespace slmsim::megatron_test
