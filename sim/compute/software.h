@@ -169,6 +169,9 @@ struct Software {
   // Whether replicas of tensor and pipeline parallelism are wrapped in PyTorch's DistributedDataParallel: its buckets hold
   // gradients in training precision beside their fp32 sums, which take a micro-batch's gradients after its pass (nanotron).
   bool ddp_buckets = false;
+  // Whether a pipeline's stages are cut where the sum of weights, the head's among them, passes its share, and not at equal
+  // numbers of layers (nanotron/models/base.py, build_model).
+  bool stages_by_weights = false;
   // Default share of a GPU's memory that the framework may take.
   double usable_memory = kCachingUsable;
   // Whether the framework allocates memory as it needs it and caches it (PyTorch); else it takes all of it at once (XLA).

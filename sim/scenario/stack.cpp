@@ -210,6 +210,10 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
       {"ddp_buckets",
        "Whether replicas of the Megatron technique reduce gradients in PyTorch's DDP buckets, beside fp32 sums."},
       false);
+  software.stages_by_weights = fields.flag(
+      {"stages_by_weights",
+       "Whether stages of the Megatron technique are cut by the sum of weights with the head's, not by layers."},
+      false);
   software.usable_memory = fields.number(
       {"usable_memory", "Share of the device memory that the framework may take, where the scenario states none."},
       {0.05, 1.0}, kCachingUsable);

@@ -44,7 +44,7 @@ void expect_numbers(const Json& object, const std::vector<std::string>& keys) {
 void expect_memory(const Json& memory) {
   ASSERT_TRUE(memory.is_array());
   for (const auto& gpu : memory) {
-    EXPECT_THAT(keys_of(gpu), UnorderedElementsAre("gpu", "bytes", "limit_bytes", "at", "parts"));
+    EXPECT_THAT(keys_of(gpu), UnorderedElementsAre("gpu", "bytes", "limit_bytes", "allocated_bytes", "reserved_bytes", "at", "parts"));
     EXPECT_THAT(keys_of(gpu.at("parts")),
                 UnorderedElementsAre("parameters", "gradients", "optimizer", "activations", "buffers", "framework"));
     EXPECT_TRUE(gpu.at("gpu").is_string());

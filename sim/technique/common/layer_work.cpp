@@ -70,6 +70,11 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
       layer.column_weights += time.weights_gradient;
       layer.bound.weights_gradient += time.bound.weights_gradient;
     }
+    if (division.sums_after_pass && op.parameters > 0) {
+      const Bytes moved{op.parameters / (share.columns * share.rows) *
+                        (element_bytes(scenario.training.precision) + 2 * element_bytes(Precision::kFp32))};
+      layer.backward += moved / (gpu.memory_bandwidth * scenario.software.memory);
+    }
     layer.forward_work += work;
     // Gradients of inputs and of weights.
     const double products = op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0;

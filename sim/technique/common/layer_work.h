@@ -33,6 +33,8 @@ struct TensorDivision {
   int tensor = 1;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::kNone;
+  // Whether a pass's gradients are added to fp32 sums after it, by a kernel that reads both and writes the sum.
+  bool sums_after_pass = false;
 };
 
 // "embedding", "L0", "L1", ..., "head".

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
+#include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 
 #include "sim/compute/operator_graph.h"
@@ -60,21 +62,49 @@ Division division_of(const Operator& op, const MegatronPlan& m) {
 }
 
 // Layers of the first and last stages, where the scenario states them, and of each other stage, if the rest is
-// divisible.
+// divisible; or as many as weigh a stage's share.
 struct StageLayers {
   int first = 0, last = 0, stages = 1;  // 0: equal to the others
+  std::vector<std::int64_t> ends;       // by weights: layers up to and including each stage
 
   StageLayers(const TechniqueOptions& options, const MegatronPlan& m)
       : first(options.get(kFirstLayers)), last(options.get(kLastLayers)), stages(m.pipeline * m.chunks) {}
+  StageLayers(const PlanRequest& request, const MegatronPlan& m) : StageLayers(request.options, m) {
+    if (request.scenario.software.stages_by_weights && first + last == 0 && m.chunks == 1 && m.pipeline > 1 &&
+        request.model.layers + 1 >= m.pipeline)
+      ends = ends_by_weights(request.operators);
+  }
+  // A stage ends with the layer by which the sum passes its share (nanotron/models/base.py, build_model); the last one has
+  // the head, each other one a layer at least.
+  std::vector<std::int64_t> ends_by_weights(const OperatorGraph& operators) const {
+    const std::int64_t layers = layer_count(operators);
+    std::vector<double> until(static_cast<std::size_t>(layers) + 1);
+    for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
+      const Operator& op = operators[v];
+      if (op.layer >= 0 && op.kind == OperatorKind::kMatrix) until[static_cast<std::size_t>(op.layer)] += op.weights;
+    }
+    std::partial_sum(until.begin(), until.end(), until.begin());
+    std::vector<std::int64_t> out;
+    for (int s = 0; s + 1 < stages; ++s) {
+      const double share = until.back() * (s + 1) / stages;
+      const auto passes = std::upper_bound(until.begin(), until.end(), share) - until.begin() + 1;
+      const std::int64_t least = out.empty() ? 1 : out.back() + 1, most = layers - (stages - 2 - s);
+      out.push_back(std::clamp<std::int64_t>(passes, least, most));
+    }
+    out.push_back(layers);
+    return out;
+  }
   int others() const { return stages - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0); }
   std::int64_t each(std::int64_t layers) const { return others() == 0 ? 0 : (layers - first - last) / others(); }
   bool divide(std::int64_t layers) const {
+    if (!ends.empty()) return true;
     const std::int64_t rest = layers - first - last;
     return others() == 0 ? rest == 0 : rest >= others() && rest % others() == 0;
   }
   // Number of layers up to and including stage s.
   std::int64_t until(int s, std::int64_t layers) const {
     if (s + 1 == stages) return layers;
+    if (!ends.empty()) return ends[static_cast<std::size_t>(s)];
     return first > 0 ? first + s * each(layers) : (s + 1) * each(layers);
   }
 };
@@ -87,7 +117,7 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   if (request.model.heads % tensor != 0 || request.model.hidden % tensor != 0)
     return fmt::format("{} heads of {} are not divisible by {} GPUs", request.model.heads, request.model.hidden,
                        tensor);
-  const StageLayers layers(request.options, m);
+  const StageLayers layers(request, m);
   if (layers.first + layers.last > 0 && (pipeline == 1 || m.chunks > 1))
     return "first_stage_layers and last_stage_layers need a pipeline without chunks";
   if (!layers.divide(request.model.layers)) {
@@ -123,7 +153,7 @@ PlanResult plan_megatron(const PlanRequest& request) {
   if (std::string problem = misfit(request, m); !problem.empty()) return {std::nullopt, std::move(problem)};
   Plan plan = begin_plan(request);
   plan.by = m;
-  const StageLayers layers(request.options, m);
+  const StageLayers layers(request, m);
   const std::size_t wide = static_cast<std::size_t>(m.tensor * m.data);
   std::size_t op = 0;
   const std::size_t count = boost::num_vertices(request.operators);

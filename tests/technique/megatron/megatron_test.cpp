@@ -74,12 +74,8 @@ TEST(MegatronOptimizer, ThatIsDistributedExchangesAsMuchAndUpdatesItsPart) {
   EXPECT_NEAR(with_two(whole).end() - with_two(divided).end(), 5072 / 2.0 * 28 / 200, 1e-6);
 }
 
-TEST(MegatronStages, MayHoldOtherNumbersOfLayersAtTheEnds) {
-  World world("{Megatron: {pipeline: 4, first_stage_layers: 1, last_stage_layers: 3}}", 1e15);
-  world.scenario = small_scenario(1, 4);
-  world.scenario.training.batch = 4;
-  world.model = small_model(8);
-  world.operators = build_operator_graph(world.model);
+// Layers of each stage.
+std::vector<int> layers_of(const World& world) {
   std::vector<int> layers;
   const Plan plan = world.plan();
   for (const Stage& stage : plan.stages) {
@@ -87,7 +83,16 @@ TEST(MegatronStages, MayHoldOtherNumbersOfLayersAtTheEnds) {
     for (std::size_t v = stage.first; v < stage.last; ++v) count += world.operators[v].role == Role::kAttentionNorm;
     layers.push_back(count);
   }
-  EXPECT_EQ(layers, (std::vector<int>{1, 2, 2, 3}));
+  return layers;
+}
+
+TEST(MegatronStages, MayHoldOtherNumbersOfLayersAtTheEnds) {
+  World world("{Megatron: {pipeline: 4, first_stage_layers: 1, last_stage_layers: 3}}", 1e15);
+  world.scenario = small_scenario(1, 4);
+  world.scenario.training.batch = 4;
+  world.model = small_model(8);
+  world.operators = build_operator_graph(world.model);
+  EXPECT_EQ(layers_of(world), (std::vector<int>{1, 2, 2, 3}));
   // All is computed that equal stages compute.
   const auto computed = [](const TaskGraph& graph) {
     double sum = 0;
@@ -107,6 +112,38 @@ TEST(MegatronStages, MayHoldOtherNumbersOfLayersAtTheEnds) {
             "8 layers minus 1 and 0 of the first and the last stage are not divisible by 3 other stages");
   EXPECT_EQ(refusal("{Megatron: {data: 4, first_stage_layers: 1}}"),
             "first_stage_layers and last_stage_layers need a pipeline without chunks");
+}
+
+// Products of a layer have 16 x (48 + 16 + 64) + 64 x 16 = 3072 weights, the head 16 x 100: stages end where their sum passes
+// 6544, 13 088 and 19 632 of 26 176.
+TEST(MegatronStages, MayBeCutByWeights) {
+  World world("{Megatron: {pipeline: 4}}", 1e15);
+  world.scenario = small_scenario(1, 4);
+  world.scenario.training.batch = 4;
+  world.scenario.software.stages_by_weights = true;
+  world.model = small_model(8);
+  world.operators = build_operator_graph(world.model);
+  EXPECT_EQ(layers_of(world), (std::vector<int>{3, 2, 2, 1}));
+  // Seven layers do not divide; three are the fewest that four stages hold, the last of which has the head alone.
+  world.model = small_model(7);
+  world.operators = build_operator_graph(world.model);
+  EXPECT_EQ(layers_of(world), (std::vector<int>{2, 2, 2, 1}));
+  world.model = small_model(3);
+  world.operators = build_operator_graph(world.model);
+  EXPECT_EQ(layers_of(world), (std::vector<int>{1, 1, 1, 0}));
+  EXPECT_GT(world.end(), 0);
+}
+
+// 5072 parameters in bf16: a pass's gradients and their sums are read, the sums written, 10 B each at 200 B/s.
+TEST(MegatronGradients, OfPyTorchsReplicasAreAddedToSumsAfterEachPass) {
+  for (const int passes : {1, 3}) {
+    World world("{Megatron: {data: 2, micro_batches: " + std::to_string(passes) + "}}", 1e15);
+    world.scenario.training.batch = 2 * passes;
+    world.scenario.training.precision = Precision::kBf16;
+    const double fused = world.end();
+    world.scenario.software.ddp_buckets = true;
+    EXPECT_NEAR(world.end() - fused, passes * 5072 * 10 / 200.0, 1e-6);
+  }
 }
 
 TEST(MegatronGradients, OfBf16AreInFp32) {
