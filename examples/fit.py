@@ -8,7 +8,7 @@ import tempfile
 
 import slmsim
 
-# Made up, as if somebody had let these run for a few minutes (docs/fit.md tells what a table may hold).
+# Made up, as if somebody had let these run for a few minutes (docs/commands/fit.md tells what a table may hold).
 RUNS = """model,technique,group,what,value
 gpt2m,Data,gat,iteration,1.31 s
 gpt2m,Data,gat+amst,iteration,58.1 s

@@ -1,1 +1,1 @@
-"""The figures of slmsim, each a module that is a script too; docs/figures.md shows them."""
+"""The figures of slmsim, each a module that is a script too; docs/commands/plot.md shows them."""

@@ -17,7 +17,6 @@ shown() {
 accuracy() { sed -n "/mean absolute error/{s/^- //; s/[^.]$/&./; s/^/- **$1**, /p}" "$2"; }
 
 shown example run scenarios/gat-amst.yaml --set models=gpt2m
-shown explain explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all --technique Data
 "$slmsim" validate fabric --output "$work/facts"
 "$slmsim" validate deepspeed --output "$work/deepspeed"
 { accuracy "FABRIC study" "$work/facts"; accuracy "DeepSpeed study" "$work/deepspeed"; } > "$work/accuracy"
@@ -46,4 +45,5 @@ for text in "$work"/*; do
   rm "$work.page"
 done
 
+SLMSIM_BINARY=$slmsim python3 -B tests/docs/command_page.py
 SLMSIM_BINARY=$slmsim python3 -B tests/docs/example.py docs/examples/[0-9]*

@@ -128,7 +128,7 @@ class Run(_Output):
 
     @property
     def predictions(self) -> list[dict[str, Any]]:
-        """All predictions, with the fields of the JSON (docs/commands.md)."""
+        """All predictions, with the fields of the JSON (docs/commands/run.md)."""
         found: list[dict[str, Any]] = self.data["predictions"]
         return found
 
@@ -142,7 +142,7 @@ class Run(_Output):
         return found
 
     def plot(self, figure: str = "technique-comparison", **options: Any) -> Picture:
-        """One of `figures`, with the options of `slmsim plot FIGURE` (docs/figures.md). Those of an iteration, gantt and
+        """One of `figures`, with the options of `slmsim plot FIGURE` (docs/commands/plot.md). Those of an iteration, gantt and
         link-use, take the prediction by model, technique and group; without, the pick's."""
         check_figure(figure, self.figures)
         form = FIGURES[figure]
@@ -279,7 +279,7 @@ class Sweep:
         return _frame_of_csv(self._csv)
 
     def plot(self, figure: str = "sweep", **options: Any) -> Picture:
-        """One of `figures`, with the options of `slmsim plot FIGURE` (docs/figures.md)."""
+        """One of `figures`, with the options of `slmsim plot FIGURE` (docs/commands/plot.md)."""
         check_figure(figure, self.figures)
         return draw(figure, "sweep", self._csv, options)
 

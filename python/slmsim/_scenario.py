@@ -139,7 +139,7 @@ class Scenario:
     def fit(self, measured: str | os.PathLike[str], *, seed: int = 1, points: int = 256, time_limit: float | None = None,
             progress: Progress = None) -> Fit:
         """Fits the scenario's unknowns to measured runs: a CSV table with the columns model, technique, group,
-        what, value and noise (docs/fit.md)."""
+        what, value and noise (docs/commands/fit.md)."""
         return Fit(*_core.fit(self._core, os.fspath(measured), seed, points, time_limit or 0.0, progress))
 
 

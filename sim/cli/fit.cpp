@@ -58,7 +58,7 @@ Command add_fit(CLI::App& app) {
   verb->footer(R"(
 Unknowns are values with stated choices or ranges, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s,
 between: [0.3 GB/s, 3 GB/s], scale: log}, inferred and assumed values, and defaults that differ between machines;
-docs/fit.md lists them.
+docs/commands/fit.md lists them.
 
 Values of the column what: job, iteration (with a unit), peak_memory, tokens_per_second, tflops_per_gpu, fits (yes or no),
 or log, a file with the steps that Megatron-LM, DeepSpeed, torchtitan or Alpa printed; for the network alone nccl-tests,

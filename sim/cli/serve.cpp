@@ -67,7 +67,7 @@ Command add_serve(CLI::App& app) {
   verb->add_flag("--helper", options->helper, "answer questions on standard input, for the page's own processes")
       ->group("");
   verb->footer(R"(
-Open the printed address in a browser. docs/serve.md describes the page and its protection.
+Open the printed address in a browser. docs/commands/serve.md describes the page and its protection.
 
 Examples:
   slmsim serve

@@ -4,7 +4,7 @@
 // one coordinate per unknown, which is normal with mean 0 and standard deviation 1 under the prior; text() turns it into the
 // value for --set.
 //
-// docs/fit.md lists which values are unknown, and how wide their priors are.
+// docs/commands/fit.md lists which values are unknown, and how wide their priors are.
 #pragma once
 
 #include <string>
@@ -57,7 +57,7 @@ double normal_probability(double coordinate);
 // several places are one. `linked` is the tree that the scenario was read from.
 std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked);
 
-// Unknowns with the kinds of priors in docs/fit.md, and those common to scenarios of any cluster.
+// Unknowns with the kinds of priors in docs/commands/fit.md, and those common to scenarios of any cluster.
 
 // Format of a value: a plain number, or a quantity with its unit.
 ValueType number_type(double low, double high);

@@ -1,5 +1,5 @@
-// Which values of a scenario are unknown, and their priors. The widths are in one table here, with their sources; docs/fit.md
-// describes them.
+// Which values of a scenario are unknown, and their priors. The widths are in one table here, with their sources;
+// docs/commands/fit.md describes them.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,4 +1,5 @@
-// Access control: requests need the token and must come from the page's own address (docs/serve.md describes the threats).
+// Access control: requests need the token and must come from the page's own address. docs/commands/serve.md describes the
+// threats.
 #pragma once
 
 #include <optional>

@@ -60,7 +60,7 @@ TEST(Docs, ShowWhatExplainPrints) {
     return load_scenario(kRoot / "scenarios/gat-amst.yaml", more);
   };
   result.explanations = explain(result.scenario, options);
-  EXPECT_EQ(part_of("docs/commands.md", "explain"),
+  EXPECT_EQ(part_of("docs/commands/explain.md", "example-explain"),
             as_code("explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all --technique Data",
                     to_explanation_table({result})))
       << kHow;

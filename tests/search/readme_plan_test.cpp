@@ -1,4 +1,4 @@
-// The table of plans in docs/commands.md is what the program finds today.
+// The table of plans in docs/validation/fabric.md is what the program finds today.
 #include <fstream>
 #include <sstream>
 
@@ -23,7 +23,7 @@ TEST(Docs, ShowThePlansThatAreFound) {
     for (const auto& model : reports.back().models) EXPECT_TRUE(model.search.proven) << slice;
   }
   std::stringstream text;
-  text << std::ifstream(root / "docs/commands.md").rdbuf();
+  text << std::ifstream(root / "docs/validation/fabric.md").rdbuf();
   EXPECT_NE(text.str().find("<!-- plans -->\n" + to_plan_markdown(reports) + "<!-- /plans -->"), std::string::npos)
       << "run scripts/update-docs.sh";
 }

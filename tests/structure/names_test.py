@@ -44,6 +44,13 @@ class Pages(unittest.TestCase):
         self.assertEqual([f"{page}:{number}: {line}" for page in pages for number, line in prose(page)
                           if STUMBLES.search(line)], [])
 
+    def test_are_short(self):
+        most = 19_000  # words beside tables, code and what the program prints
+        pages = [os.path.join(ROOT, "README.md")]
+        for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
+            pages += [os.path.join(folder, name) for name in names if name.endswith(".md") and name != "reference.md"]
+        words = sum(len(line.split()) for page in pages for _, line in prose(page) if not line.startswith("|"))
+        self.assertLessEqual(words, most, "leave out what another page says")
 
     def test_name_files_that_exist(self):
         named = re.compile(r"`((?:sim|tests|calibrate|python|scripts)/[a-z0-9_./-]+)`")
