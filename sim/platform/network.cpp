@@ -15,7 +15,7 @@ constexpr Seconds kLeastRtoMargin{0.2};      // Linux TCP_RTO_MIN, added to the 
 constexpr BytesPerSecond kAnyRate{1e18};
 
 BytesPerSecond shared_rate(const WanLink& link, const WanDirection& direction) {
-  return link.per_connection ? kAnyRate : direction.bandwidth;
+  return link.bandwidth_of == BandwidthOf::kPath ? direction.bandwidth : kAnyRate;
 }
 
 bool joined_by_nvlink(const VmType& type, const Gpu& gpu) { return type.nvlink && gpu.nvlink.value > 0; }
@@ -78,6 +78,7 @@ Network::Network(const Platform& platform) : platform_(platform), wan_routes_(pl
     add_pair({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), shared_rate(link, link.forward)},
              {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), shared_rate(link, link.backward)});
   }
+  add_pair_links();
   nodes_.resize(platform.vms.size());
   std::vector<int> firsts;
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
@@ -99,6 +100,32 @@ void Network::add_pair(Link there, Link back) {
   back.back = static_cast<int>(links_.size());
   links_.push_back(std::move(there));
   links_.push_back(std::move(back));
+}
+
+void Network::add_pair_links() {
+  const auto limited = [](const WanLink& link) { return link.bandwidth_of == BandwidthOf::kPair; };
+  if (std::none_of(platform_.links.begin(), platform_.links.end(), limited)) return;
+  const auto rate = [&](int from, int to) {
+    BytesPerSecond least = kAnyRate;
+    for (const WanHop& hop : wan_routes_.between(platform_.vms[from].site, platform_.vms[to].site)) {
+      if (limited(platform_.links[hop.link])) least = std::min(least, direction_of(platform_, hop).bandwidth);
+    }
+    return least;
+  };
+  const auto name = [&](int from, int to) {
+    return fmt::format("{}->{}", platform_.vms[from].name, platform_.vms[to].name);
+  };
+  const int vms = static_cast<int>(platform_.vms.size());
+  for (int a = 0; a < vms; ++a) {
+    for (int b = a + 1; b < vms; ++b) {
+      const BytesPerSecond there = rate(a, b), back = rate(b, a);
+      if (there >= kAnyRate && back >= kAnyRate) continue;
+      const int first = static_cast<int>(links_.size());
+      pair_links_[{a, b}] = first;
+      pair_links_[{b, a}] = first + 1;
+      add_pair({name(a, b), there}, {name(b, a), back});
+    }
+  }
 }
 
 Route Network::route(int from, int to, int nic, int relay) const {
@@ -140,8 +167,10 @@ Route Network::route(int from, int to, int nic, int relay) const {
       route.links.push_back(wan_link(hop));
       mtu = std::min(mtu, link.mtu);
       survival *= 1.0 - direction_of(platform_, hop).loss;
-      if (link.per_connection) each = std::min(each, direction_of(platform_, hop).bandwidth);
+      if (link.bandwidth_of == BandwidthOf::kConnection) each = std::min(each, direction_of(platform_, hop).bandwidth);
     }
+    const auto pair = pair_links_.find({source.vm, target.vm});
+    if (pair != pair_links_.end()) route.links.push_back(pair->second);
     // Acknowledgements take the fastest way back, which may differ.
     rtt = delay_of(platform_, path);
     route.latency = to_nic + rtt;

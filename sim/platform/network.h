@@ -101,6 +101,7 @@ class Network {
  private:
   void add_pair(Link there, Link back);
   void add_node_links(int vm);
+  void add_pair_links();
   // Between GPUs of one VM with a described inside.
   Route route_between_gpus(int from, int to) const;
   Route route_by_relay(int from, int to, int relay) const;
@@ -116,6 +117,7 @@ class Network {
   std::vector<Link> links_;
   WanRoutes wan_routes_;
   int first_wan_ = 0, first_nic_ = 0;
+  std::map<std::pair<int, int>, int> pair_links_;  // of VMs, from and to, over links that limit each pair
   // Per VM: the first links inside it, two per link (one where half duplex), then its crossings, then its NICs' ports.
   struct NodeLinks {
     std::vector<int> forward, backward, crossing;  // index of the first direction, the other follows

@@ -311,11 +311,13 @@ class PlatformReader {
                                        kLossRange, link.backward.loss);
       back.done();
     }
-    static const std::vector<std::string> kHolders = {"path", "connection"};
-    link.per_connection = fields.choice(
-        FileKey{"bandwidth_of", "path: all traffic of a direction shares the bandwidth; connection: each TCP connection has it, "
-                                "as where a cloud limits each flow."}.measured_by(probe),
-        kHolders, 0) == 1;
+    static const std::vector<std::string> kHolders = {"path", "pair", "connection"};
+    link.bandwidth_of = static_cast<BandwidthOf>(fields.choice(
+        FileKey{"bandwidth_of",
+                "path: all traffic of a direction shares the bandwidth; pair: each two VMs have it, as with tc's rates by "
+                "destination; connection: each TCP connection has it, as where a cloud limits each flow."}
+            .measured_by(probe),
+        kHolders, 0));
     link.transit = fields.flag(
         {"transit", "Whether the link also carries traffic of other pairs of sites that no link joins, "
                                 "together with further transit links."}, false);

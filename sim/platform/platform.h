@@ -99,13 +99,17 @@ struct WanDirection {
   bool operator==(const WanDirection&) const = default;
 };
 
+// Whose a link's bandwidth is, in each direction: all traffic's together, that of each pair of VMs (tc shapes by destination
+// so), or each TCP connection's.
+enum class BandwidthOf { kPath, kPair, kConnection };
+
 struct WanLink {
   std::string name;
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
-  bool transit = false;         // traffic may continue over other such links
-  bool per_connection = false;  // each TCP connection has the bandwidth; otherwise all traffic shares it
+  bool transit = false;  // traffic may continue over other such links
+  BandwidthOf bandwidth_of = BandwidthOf::kPath;
 
   bool operator==(const WanLink&) const = default;
 };

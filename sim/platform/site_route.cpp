@@ -63,13 +63,18 @@ std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most) {
     for (int to = from + 1; to < count && !here.empty() && out.size() < most; ++to) {
       const auto there = kinds_at(platform, kinds, to);
       if (there.empty()) continue;
-      SiteRoute route{name(from), name(to), {}, {}, {}, {}, {}, {}, "", ""};
+      SiteRoute route;
+      route.from = name(from), route.to = name(to);
       const auto& hops = routes.between(from, to);
       for (const WanHop& hop : hops) {
         const WanLink& link = platform.links[hop.link];
         route.links.push_back(link.name);
         const BytesPerSecond rate = direction_of(platform, hop).bandwidth;
-        if (!link.per_connection && (route.shared.value <= 0 || rate < route.shared)) route.shared = rate;
+        const auto limit = [&](BandwidthOf whose, BytesPerSecond& least) {
+          if (link.bandwidth_of == whose && (least.value <= 0 || rate < least)) least = rate;
+        };
+        limit(BandwidthOf::kPath, route.shared);
+        limit(BandwidthOf::kPair, route.pair);
         if (&hop != &hops.back()) route.over.push_back(name(hop.forward ? link.to : link.from));
       }
       route.rtt = delay_of(platform, hops) + delay_of(platform, routes.between(to, from));
@@ -80,8 +85,7 @@ std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most) {
           const Route path = network.route(a->first_device, b->first_device);
           sockets = sockets || path.socket_rate.value > 0;
           const ConnectionRate one = carried_by_one(network, path, *a, *b);
-          const ConnectionRate other =
-              carried_by_one(network, network.route(b->first_device, a->first_device), *b, *a);
+          const ConnectionRate other = carried_by_one(network, network.route(b->first_device, a->first_device), *b, *a);
           forth.bind(one.rate, one.bound);
           back.bind(other.rate, other.bound);
         }
@@ -100,7 +104,9 @@ std::string to_text(const SiteRoute& r) {
   const std::string over = r.over.empty() ? "" : fmt::format(" over {}", fmt::join(r.over, " and "));
   std::string out =
       fmt::format("{} to {} by {}{}: RTT {}", r.from, r.to, fmt::join(r.links, " and "), over, to_text(r.rtt));
-  out += r.shared.value > 0 ? fmt::format("; {} for all traffic", to_text(r.shared)) : "; a rate for each connection";
+  if (r.shared.value > 0) out += fmt::format("; {} for all traffic", to_text(r.shared));
+  if (r.pair.value > 0) out += fmt::format("; {} for each pair of VMs", to_text(r.pair));
+  if (r.shared.value <= 0 && r.pair.value <= 0) out += "; a rate for each connection";
   if (r.there.value <= 0) return out;
   out += fmt::format("; one TCP connection carries {} ({})", to_text(r.there), r.bound_there);
   if (to_text(r.back) != to_text(r.there)) out += fmt::format(", back {} ({})", to_text(r.back), r.bound_back);

@@ -19,7 +19,8 @@ struct SiteRoute {
   Seconds rtt;
   // Rate of one TCP connection in each direction, between the sites' VMs with the lowest rate; 0: RDMA, no connection.
   BytesPerSecond there, back;
-  BytesPerSecond shared;  // all traffic there together, by the links; 0: each connection has its own
+  BytesPerSecond shared;  // all traffic there together, by the links; 0: each connection or pair of VMs has its own
+  BytesPerSecond pair;    // traffic there of two VMs; 0: not limited
   std::string bound_there, bound_back;  // the limiting factor: "window", "loss", "copy rate", or a link's name
 };
 

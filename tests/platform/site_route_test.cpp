@@ -33,7 +33,8 @@ TEST(SiteRoute, TellsTheRoundTripAndWhatAWindowCarriesInIt) {
   EXPECT_DOUBLE_EQ(routes[0].rtt.value, 0.02);
   EXPECT_DOUBLE_EQ(routes[0].there.value, 2762 * 1448 / 0.02);  // the whole segments of 4 MB in 20 ms
   EXPECT_EQ(routes[0].bound_there, "window");
-  EXPECT_EQ(to_text(routes[0]), "west to east by wan: RTT 20 ms; 1 GB/s for all traffic; one TCP connection carries 200 MB/s (window)");
+  EXPECT_EQ(to_text(routes[0]),
+            "west to east by wan: RTT 20 ms; 1 GB/s for all traffic; one TCP connection carries 200 MB/s (window)");
 }
 
 TEST(SiteRoute, TellsWhatElseBinds) {
@@ -45,6 +46,46 @@ TEST(SiteRoute, TellsWhatElseBinds) {
   const auto near = site_routes(platform_of(with(with(kFar, "rtt: 20 ms", "rtt: 2 ms"), "8 Gbps", "80 Gbps")), kAll);
   EXPECT_DOUBLE_EQ(near[0].there.value, 1e9);
   EXPECT_EQ(near[0].bound_there, "copy rate");
+}
+
+TEST(SiteRoute, TellsWhoseTheBandwidthIs) {
+  const auto text = [](const char* whose) {
+    const auto routes =
+        site_routes(platform_of(with(kFar, "8 Gbps", std::string("800 Mbps, bandwidth_of: ") + whose)), kAll);
+    return to_text(routes[0]);
+  };
+  EXPECT_EQ(
+      text("path"),
+      "west to east by wan: RTT 20 ms; 100 MB/s for all traffic; one TCP connection carries 100 MB/s (wan:west->east)");
+  EXPECT_EQ(
+      text("pair"),
+      "west to east by wan: RTT 20 ms; 100 MB/s for each pair of VMs; one TCP connection carries 100 MB/s (w->e)");
+  EXPECT_EQ(text("connection"),
+            "west to east by wan: RTT 20 ms; a rate for each connection; one TCP connection carries 100 MB/s (rate of "
+            "each connection)");
+}
+
+// Two VMs at each site: what two of them send shares a link, whichever GPU sends it, and no other pair's.
+TEST(Network, HasALinkForEachPairOfVmsThatShareABandwidth) {
+  const Platform platform = platform_of(with(with(kFar, "  e: {site: east, type: *box, gpus: [*g]}",
+                                                  "  e: {count: 2, site: east, type: *box, gpus: [*g, *g]}"),
+                                             "8 Gbps", "8 Gbps, bandwidth_of: pair, reverse: {bandwidth: 4 Gbps}"));
+  const Network network(platform);
+  const auto limiting = [&](int from, int to) {
+    std::vector<int> out;
+    for (const int link : network.route(from, to).links) {
+      const double rate = network.links()[link].bandwidth.value;
+      if (rate == 1e9 || rate == 0.5e9) out.push_back(link);
+    }
+    return out;
+  };
+  // GPUs 0 and 1 are in the west, 2 and 3 in one VM of the east, 4 and 5 in the other.
+  ASSERT_EQ(limiting(0, 2).size(), 1u);
+  EXPECT_EQ(limiting(0, 2), limiting(1, 3));
+  EXPECT_NE(limiting(0, 2), limiting(0, 4));
+  EXPECT_EQ(network.links()[limiting(0, 2)[0]].bandwidth.value, 1e9);
+  EXPECT_EQ(network.links()[limiting(2, 0)[0]].bandwidth.value, 0.5e9);
+  EXPECT_EQ(network.links()[limiting(0, 4)[0]].back, limiting(4, 0)[0]);
 }
 
 TEST(SiteRoute, TellsEachDirection) {
