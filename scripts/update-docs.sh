@@ -22,6 +22,7 @@ shown example run scenarios/gat-amst.yaml --set models=gpt2m
 { accuracy "FABRIC study" "$work/facts"; accuracy "DeepSpeed study" "$work/deepspeed"; } > "$work/accuracy"
 "$slmsim" validate job --output "$work/jobs"
 "$slmsim" validate runs --output "$work/runs"
+"$slmsim" validate far-apart --output "$work/far-apart"
 "$slmsim" validate --measured tests/reference/h200 --gpu h200 --set platform.vms.vm.type.host=2.2 --output "$work/steps"
 "$slmsim" validate --measured tests/reference/h200 --gpu h200 --profile h200 --output "$work/steps-profile"
 "$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --time-limit 900 --format markdown --output "$work/plans"

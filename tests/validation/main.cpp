@@ -92,7 +92,7 @@ int validate_study(const ValidateOptions& options) {
   };
   if (options.memory) return write(explain_memory(root, file, stop_at(options.time_limit)));
   if (study == "job") return write(validate_jobs(file));
-  if (study == "runs") return write(validate_runs(root, file));
+  if (study == "runs" || study == "far-apart") return write(validate_runs(root, file));
   return study == "deepspeed" ? write(validate_deepspeed(root, file))
                               : write(validate_fabric(root, file, options.overrides));
 }
@@ -101,7 +101,7 @@ int run(int argc, char** argv) {
   CLI::App app{"Compares predictions with the published facts of studies", "slmsim-validation"};
   ValidateOptions options;
   choose_from(app.add_option("STUDY", options.study, "the study"),
-              {"fabric", "deepspeed", "gpu", "wan", "job", "runs"}, "there is no study \"{}\"")
+              {"fabric", "deepspeed", "gpu", "wan", "job", "runs", "far-apart"}, "there is no study \"{}\"")
       ->capture_default_str();
   app.add_option("--reference", options.reference,
                    "table of published facts; default: the one in tests/reference; for gpu: "

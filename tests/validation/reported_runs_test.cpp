@@ -30,7 +30,7 @@ class ReportedRuns : public testing::Test {
   }
   ~ReportedRuns() override { std::filesystem::remove(file_); }
 
- private:
+ protected:
   std::filesystem::path file_ = testing::TempDir() + "slmsim-runs-" + std::to_string(getpid()) + ".csv";
 };
 
@@ -79,6 +79,31 @@ TEST_F(ReportedRuns, AreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("a,b,scenarios/none.yaml,,1\n"), HasSubstr("csv:3:1"));
   EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,training.bach=3,1\n"), HasSubstr("batch"));
   EXPECT_THAT(refusal("a,b,scenarios/gat-amst.yaml,,1\n"), HasSubstr("predictions for one measured run"));
+}
+
+// Of three alternatives the second is predicted to be fastest and measured at half the speed of the best: regret 1. A row of
+// another choice is no alternative.
+TEST_F(ReportedRuns, TellTheRegretOfTheFirstChoice) {
+  const std::string small = "scenarios/a100-gpt2-124m.yaml,models.0.layers=";
+  std::ofstream(file_) << "source,what,scenario,set,iteration_s,choice\na,six," << small << "6,2,c\na,three," << small
+                       << "3,4,c\na,twelve," << small << "12,3,c\na,alone," << small << "12,1,d\n";
+  const RunsValidation v = validate_runs(SLMSIM_SOURCE_DIR, file_);
+  EXPECT_NEAR(v.runs[0].measured, 12 * 1024 / 2.0, 1e-6);
+  ASSERT_EQ(v.choices.size(), 1u);
+  EXPECT_EQ(v.choices[0].alternatives, 3);
+  EXPECT_EQ(v.choices[0].picked, "three");
+  EXPECT_EQ(v.choices[0].best, "six");
+  EXPECT_NEAR(v.choices[0].regret, 1, 1e-9);
+}
+
+// docs/validation/far-apart.md
+TEST_F(ReportedRuns, FarApartAreChosenWithLittleRegret) {
+  const RunsValidation v = validate_runs(SLMSIM_SOURCE_DIR, SLMSIM_SOURCE_DIR "/tests/reference/far-apart.csv");
+  ASSERT_EQ(v.choices.size(), 6u);
+  for (const auto& one : v.choices) EXPECT_LE(one.regret, 0.02) << one.choice;
+  std::vector<double> errors;
+  for (const auto& run : v.runs) errors.push_back(std::abs(run.measured / run.predicted() - 1));  // of times
+  EXPECT_LE(median_of(errors), 0.2);
 }
 
 // docs/validation/runs.md: PyTorch's FSDP on A100 and on H200, and a fifth off one small model on one A100; what it says of H100

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/predict/row.h"
@@ -6,12 +8,30 @@
 namespace slmsim {
 
 std::string to_markdown(const RunsValidation& validation) {
-  std::string out =
-      "| source | runs | mean absolute error | median, with its sign | worst | fit in memory "
-      "|\n|---|--:|--:|--:|--:|--:|\n";
-  for (const auto& one : validation.sources)
-    out += fmt::format("| {} | {} | {:.1f} % | {:+.1f} % | {:.1f} % | {} of {} |\n", one.source, one.errors.cells,
+  std::string out;
+  if (!validation.choices.empty()) {
+    out += "| source | choice | alternatives | our first | measured best | regret |\n|---|---|--:|---|---|--:|\n";
+    double sum = 0, worst = 0;
+    for (const auto& one : validation.choices) {
+      out += fmt::format("| {} | {} | {} | {} | {} | {:.1f} % |\n", one.source, one.choice, one.alternatives, one.picked,
+                         one.best, 100 * one.regret);
+      sum += one.regret, worst = std::max(worst, one.regret);
+    }
+    const auto count = static_cast<double>(validation.choices.size());
+    out += fmt::format("\nRegret of {} choices: {:.1f} % on average, {:.1f} % at worst.\n\n", validation.choices.size(),
+                       100 * sum / count, 100 * worst);
+  }
+  const bool peaks = std::any_of(validation.sources.begin(), validation.sources.end(),
+                                 [](const SourceErrors& one) { return one.memory.cells > 0; });
+  out += fmt::format("| source | runs | mean absolute error | median, with its sign | worst | fit in memory |{}\n"
+                     "|---|--:|--:|--:|--:|--:|{}\n",
+                     peaks ? " peak reserved, mean absolute error |" : "", peaks ? "--:|" : "");
+  for (const auto& one : validation.sources) {
+    out += fmt::format("| {} | {} | {:.1f} % | {:+.1f} % | {:.1f} % | {} of {} |", one.source, one.errors.cells,
                        100 * one.errors.mean, 100 * one.median, 100 * one.errors.worst, one.fit, one.errors.cells);
+    if (peaks) out += one.memory.cells > 0 ? fmt::format(" {:.1f} % |", 100 * one.memory.mean) : " |";
+    out += '\n';
+  }
   out += "\n| source | run | tokens/s per GPU | predicted | error | fits |\n|---|---|--:|--:|--:|---|\n";
   for (const auto& run : validation.runs)
     out += fmt::format("| {} | {} | {:.0f} | {:.0f} | {:+.1f} % | {} |\n", run.source, run.what, run.measured,
