@@ -137,6 +137,7 @@ struct FsdpPlan {
   int shards = 1;    // replicas over which a parameter is divided: all, or those of a VM or another group
   int replicas = 1;  // of each stage
   int pipeline = 1;  // stages; parameters then stay whole from the first micro-batch to the last
+  int unit_layers = 1;
   TensorPlan tensor = {};
   bool states_groups = false;  // the size of a hybrid strategy's groups is the scenario's, not a VM's
   FsdpStrategy strategy = FsdpStrategy::kFull;
@@ -161,8 +162,12 @@ struct MegatronPlan {
   bool overlap =
       true;  // the tensor-parallel exchange of an input's gradient overlaps with the computation of the weights' gradient
   bool distributed_optimizer = false;      // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
+  int optimizer_instances = 1;             // groups of replicas that divide the optimizer's state among themselves
   Precision gradients = Precision::kFp16;  // stored, accumulated and exchanged
   SendOrder order = SendOrder::kAsynchronous;
+
+  // Replicas that divide the optimizer's state.
+  int optimizer_parts() const { return distributed_optimizer ? data / optimizer_instances : 1; }
 
   bool operator==(const MegatronPlan&) const = default;
 };

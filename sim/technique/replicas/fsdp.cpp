@@ -33,6 +33,9 @@ const Option<bool> kSequenceParallel{
     yes_option({"sequence_parallel", "With tensor, whether norms and residuals are divided by tokens."})};
 const Option<bool> kGatherOnce{
     yes_option({"gather_once", "With tensor, whether products that share an input exchange it once, not each."})};
+constexpr std::int64_t kMostLayers = 1 << 20;
+const Option<int> kUnitLayers{
+    count_option({"unit_layers", "Layers of a unit, which are gathered and reduced together."}, kMostLayers, 1)};
 const Option<TensorEnds> kEnds{choice_option(
     {"ends",
      "With tensor, embedding, head and loss: divided by the vocabulary, with logits gathered for the loss, "
@@ -54,6 +57,7 @@ FsdpPlan fsdp_of(const PlanRequest& request) {
   const TechniqueOptions& options = request.options;
   FsdpPlan out{
       .pipeline = options.get(kStages),
+      .unit_layers = options.get(kUnitLayers),
       .tensor = {options.get(kTensor), options.get(kSequenceParallel), !options.get(kGatherOnce), options.get(kEnds)},
       .strategy = options.get(kStrategy),
       .backward = options.get(kBackwardPrefetch),
@@ -98,8 +102,7 @@ std::string misfit(const PlanRequest& request, const FsdpPlan& fsdp) {
     return fmt::format("tensor {} x pipeline {} does not divide {} GPUs", tensor, pipeline, gpus);
   if (model.heads % tensor != 0 || model.hidden % tensor != 0)
     return fmt::format("{} heads of {} are not divisible by {} GPUs", model.heads, model.hidden, tensor);
-  if (model.layers % pipeline != 0)
-    return fmt::format("{} layers do not divide into {} stages", model.layers, pipeline);
+  if (model.layers < pipeline) return fmt::format("{} layers are fewer than {} stages", model.layers, pipeline);
   if (pipeline > 1 && tied_parameters(operators) > 0)
     return "a tied embedding is on the first and the last stage; FSDP has none in a pipeline";
   if (fsdp.tensor.ends == TensorEnds::kWhole && fsdp.tensor.sequence_parallel)
@@ -118,6 +121,11 @@ std::string misfit(const PlanRequest& request, const FsdpPlan& fsdp) {
   return "";
 }
 
+// Layers of a stage. Of a remainder the stages behind the first get one each (torchtitan, generate_split_points).
+std::int64_t stage_layers(std::int64_t layers, int stages, int stage) {
+  return layers / stages + (stage > 0 && stage <= layers % stages ? 1 : 0);
+}
+
 // Ranks are in the order tensor-parallel GPUs, replicas, stages, so that the closest GPUs exchange most.
 PlanResult plan_grid(const PlanRequest& request, const FsdpPlan& fsdp) {
   Plan plan = begin_plan(request);
@@ -129,12 +137,13 @@ PlanResult plan_grid(const PlanRequest& request, const FsdpPlan& fsdp) {
         tensor_sharding(op, {.tensor = tensor.tensor, .ends = tensor.ends}, layer_count(request.operators))};
   };
   std::size_t op = 0;
+  std::int64_t end = 0;
   const std::size_t count = boost::num_vertices(request.operators);
   for (int s = 0; s < fsdp.pipeline; ++s) {
     Stage stage;
     stage.first = op;
     const bool is_last = s + 1 == fsdp.pipeline;
-    const std::int64_t end = (s + 1) * request.model.layers / fsdp.pipeline;
+    end += stage_layers(request.model.layers, fsdp.pipeline, s);
     for (; op < count && (is_last || request.operators[op].layer < end); ++op)
       stage.shardings.push_back(sharding_of(request.operators[op]));
     stage.last = op;
@@ -172,7 +181,7 @@ int micro_batches(const PlanRequest& request) {
   return in_micro_batches(request, std::max(1, fsdp.replicas), fsdp.pipeline);
 }
 
-std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) { return k * options.get(kStages); }
+std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) { return k + options.get(kStages) - 1; }
 
 Lowered lower_fsdp(const LowerRequest& request) {
   const FsdpPlan& fsdp = request.plan.fsdp();
@@ -217,8 +226,8 @@ extern const Technique kFsdp = {
     .summary = "PyTorch: parameters, gradients and optimizer divided, layers gathered ahead",
     .style = {"#d9f0e7", "#3fb795", "8 1 0", "0 4 1", "\\\\\\"},
     .trains_adapters = true,
-    .options = {&kBatchSplit, &kStrategy, &kShard, &kTensor, &kStages, &kSequenceParallel, &kGatherOnce, &kEnds,
-                &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload, &kNoSync},
+    .options = {&kBatchSplit, &kStrategy, &kShard, &kUnitLayers, &kTensor, &kStages, &kSequenceParallel, &kGatherOnce,
+                &kEnds, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload, &kNoSync},
     .micro_batches = micro_batches,
     .plan = plan_fsdp,
     .lower = lower_fsdp,

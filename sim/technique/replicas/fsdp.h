@@ -9,7 +9,7 @@
 namespace slmsim {
 
 // Forward and backward passes of PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023; torch/distributed/fsdp,
-// _runtime_utils.py). Each layer is a unit; the root unit has the rest, the embedding and the head.
+// _runtime_utils.py). Each layer, or each few layers, is a unit; the root unit has the rest, the embedding and the head.
 //
 //   - A unit's parameters are gathered before its forward and before its backward pass and freed after each; the root's stay
 //     from the first use to the last. Strategies of ZeRO-2 keep all of them from the forward to the backward pass.

@@ -12,14 +12,14 @@ namespace {
 constexpr double kParameter = 4, kGradient = 4;
 
 struct Units {
-  double root = 0, layers = 0, largest = 0;  // parameters; largest: of the largest layer
+  double root = 0, layers = 0, largest = 0;  // parameters; largest: of the largest unit of layers
 
   void add(double own) {
     layers += own;
     largest = std::max(largest, own);
   }
   double all() const { return root + layers; }
-  // The root and `count` layers.
+  // The root and `count` units.
   double open(double count) const { return root + std::min(layers, count * largest); }
 };
 
@@ -28,22 +28,24 @@ struct Parameters {
 };
 
 // Of a stage, on each of its tensor-parallel GPUs.
-Parameters parameters_of(const OperatorGraph& operators, const Stage& stage, const TensorPlan& tensor) {
+Parameters parameters_of(const OperatorGraph& operators, const Stage& stage, const FsdpPlan& fsdp) {
   Parameters out;
   const int count = layer_count(operators);
-  std::vector<double> held(static_cast<std::size_t>(count), 0), trained = held;
+  std::vector<double> held(static_cast<std::size_t>(count), 0), trained = held;  // by unit of layers
+  const int first = std::max(operators[stage.first].layer, 0);
   for (std::size_t v = stage.first; v < stage.last; ++v) {
     const Operator& op = operators[v];
     const bool inside = is_inside_layers(op, count);
-    (inside ? held[op.layer] : out.held.root) += op.is_tied() ? 0.0 : op.weights / tensor.parts(inside);
-    (inside ? trained[op.layer] : out.trained.root) += op.parameters / tensor.parts(inside);
+    const auto unit = static_cast<std::size_t>(std::max(op.layer - first, 0) / fsdp.unit_layers);
+    (inside ? held[unit] : out.held.root) += op.is_tied() ? 0.0 : op.weights / fsdp.tensor.parts(inside);
+    (inside ? trained[unit] : out.trained.root) += op.parameters / fsdp.tensor.parts(inside);
   }
   for (const double own : held) out.held.add(own);
   for (const double own : trained) out.trained.add(own);
   return out;
 }
 
-// Upper bound of layers that are whole at a time: the computing one and those that the host may gather meanwhile
+// Upper bound of units of layers that are whole at a time: the computing one and those that the host may gather meanwhile
 // (sim/technique/replicas/fsdp.h).
 double whole_layers(const FsdpPlan& plan, double layers) {
   if (!plan.limit_all_gathers || !plan.frees_after_forward() || plan.pipeline > 1) return layers;
@@ -77,7 +79,7 @@ DeviceMemory memory_of_rank(const Plan& plan, std::size_t s, std::size_t rank, B
                             const OperatorGraph& operators, const Scenario& scenario) {
   const FsdpPlan& fsdp = plan.fsdp();
   const Stage& stage = plan.stages[s];
-  const auto [held, trained] = parameters_of(operators, stage, fsdp.tensor);
+  const auto [held, trained] = parameters_of(operators, stage, fsdp);
   const double part = trained.all() / fsdp.shards, frozen = (held.all() - trained.all()) / fsdp.shards;
   const double weight = element_bytes(scenario.training.precision);
   const double reduced = element_bytes(scenario.training.gradient_precision);

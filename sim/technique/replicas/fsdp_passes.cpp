@@ -22,18 +22,20 @@ class Passes {
         has_head_(run.units_of(stage).second == head_),
         first_(std::max<std::size_t>(run.units_of(stage).first, 1)),
         last_(std::min(run.units_of(stage).second, head_ - 1)),
-        gathered_(head_),
+        units_((last_ - first_) / static_cast<std::size_t>(plan.unit_layers) + 1),
+        gathered_(units_ + 1),
         reduced_(run.none()) {}
 
   void forward() {
     run_.enter(stage_);
     gather(0);
     if (has_embedding_) run_.forward(0, *gathered_[0]);
-    for (std::size_t unit = first_; unit <= last_; ++unit) {
+    for (std::size_t unit = 1; unit <= units_; ++unit) {
       gather(unit);
       const Tasks own = *gathered_[unit];
-      if (plan_.forward_prefetch && unit < last_) gather(unit + 1);
-      run_.forward(unit, own);
+      if (plan_.forward_prefetch && unit < units_) gather(unit + 1);
+      for (std::size_t layer = begin_of(unit); layer < begin_of(unit + 1); ++layer)
+        run_.forward(layer, layer == begin_of(unit) ? own : run_.none());
       if (frees_after_forward()) free(unit);
     }
     if (has_head_) run_.forward(head_, has_embedding_ ? run_.none() : *gathered_[0]);
@@ -45,13 +47,14 @@ class Passes {
     // Parameters that stay are not freed until gradients are reduced.
     const bool frees = sync || frees_after_forward();
     if (has_head_) run_.backward(head_, run_.none());
-    for (std::size_t unit = last_; unit >= first_; --unit) {
+    for (std::size_t unit = units_; unit > 0; --unit) {
       gather(unit);
       const Tasks own = *gathered_[unit];
-      if (plan_.backward == FsdpPrefetch::kBefore && unit > first_) gather(unit - 1);
-      run_.backward(unit, own);
+      if (plan_.backward == FsdpPrefetch::kBefore && unit > 1) gather(unit - 1);
+      for (std::size_t layer = begin_of(unit + 1); layer-- > begin_of(unit);)
+        run_.backward(layer, layer + 1 == begin_of(unit + 1) ? own : run_.none());
       if (frees) free(unit);
-      if (plan_.backward == FsdpPrefetch::kAfter && unit > first_) gather(unit - 1);
+      if (plan_.backward == FsdpPrefetch::kAfter && unit > 1) gather(unit - 1);
       reduce(unit);
     }
     if (has_embedding_) run_.backward(0, run_.none());
@@ -65,7 +68,7 @@ class Passes {
     const double element = run_.element(), sent = run_.gradient_element();
     const auto reduce_sum = [&](std::size_t unit) { send(unit, copy(unit, converted(element, sent) + copied(sent))); };
     reduce_sum(0);
-    for (std::size_t unit = first_; unit <= last_; ++unit) reduce_sum(unit);
+    for (std::size_t unit = 1; unit <= units_; ++unit) reduce_sum(unit);
   }
 
   const Tasks& reduced() const { return reduced_; }
@@ -73,16 +76,23 @@ class Passes {
   // Trained parameters of the stage on each GPU.
   double own() const {
     double sum = trained(0);
-    for (std::size_t unit = first_; unit <= last_; ++unit) sum += trained(unit);
+    for (std::size_t unit = 1; unit <= units_; ++unit) sum += trained(unit);
     return sum / plan_.shards;
   }
 
  private:
-  // Units by number: 0 the root, then the layers. Parameters on each tensor-parallel GPU.
+  // Units by number: 0 the root, then those of layers. Parameters on each tensor-parallel GPU.
   template <class Count>
   double of_unit(std::size_t unit, Count count) const {
-    if (unit > 0) return count(unit) / plan_.tensor.tensor;
-    return ((has_embedding_ ? count(0) : 0.0) + (has_head_ ? count(head_) : 0.0)) / plan_.tensor.parts(false);
+    double sum = 0;
+    if (unit == 0)
+      return ((has_embedding_ ? count(0) : 0.0) + (has_head_ ? count(head_) : 0.0)) / plan_.tensor.parts(false);
+    for (std::size_t layer = begin_of(unit); layer < begin_of(unit + 1); ++layer) sum += count(layer);
+    return sum / plan_.tensor.tensor;
+  }
+  // The first layer of a unit.
+  std::size_t begin_of(std::size_t unit) const {
+    return std::min(first_ + (unit - 1) * static_cast<std::size_t>(plan_.unit_layers), last_ + 1);
   }
   double trained(std::size_t unit) const {
     return of_unit(unit, [&](std::size_t u) { return run_.parameters(u); });
@@ -145,7 +155,8 @@ class Passes {
   const FsdpPlan& plan_;
   std::size_t stage_, head_;
   bool has_embedding_, has_head_;
-  std::size_t first_, last_;  // layers
+  std::size_t first_, last_;  // layers, in the run's numbers
+  std::size_t units_;         // of layers
   bool sync_ = true;
   std::vector<std::optional<Tasks>> gathered_;
   std::deque<Tasks> freed_;  // the computations after which units were freed, the oldest first

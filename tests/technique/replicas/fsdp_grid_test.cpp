@@ -221,10 +221,42 @@ TEST(FsdpTensor, KeepsActivationsInParts) {
   EXPECT_NEAR(kept("{FSDP: {tensor: 2, recompute: full}}", 2), kStream / 2, 1e-9);
 }
 
+// torchtitan's generate_split_points: of 126 layers on 8 stages the first and the last have 15, the six between 16.
+TEST(FsdpPipeline, GivesTheRestToTheMiddle) {
+  const Plan plan = of("{FSDP: {pipeline: 8, micro_batches: 8}}", 8, 126, 8).plan();
+  std::vector<int> layers;
+  const OperatorGraph operators = build_operator_graph(small_model(126, false));
+  for (const Stage& stage : plan.stages) {
+    int count = 0;
+    for (std::size_t v = stage.first; v < stage.last; ++v) count += operators[v].role == Role::kAttentionNorm;
+    layers.push_back(count);
+  }
+  EXPECT_EQ(layers, (std::vector<int>{15, 16, 16, 16, 16, 16, 16, 15}));
+}
+
+TEST(FsdpUnits, MayHaveSeveralLayers) {
+  const auto count = [](const char* options, const char* label) {
+    return count_of(of(std::string("{FSDP: {") + options + "}}", 2, 5, 2).graph(), label);
+  };
+  // The root, and 5, 3 or 1 units, each gathered twice and reduced once; the root once. On two GPUs each collective is two transfers.
+  EXPECT_EQ(count("unit_layers: 1", "all-gather"), 2 * (1 + 2 * 5));
+  EXPECT_EQ(count("unit_layers: 2", "all-gather"), 2 * (1 + 2 * 3));
+  EXPECT_EQ(count("unit_layers: 5", "all-gather"), 2 * (1 + 2 * 1));
+  EXPECT_EQ(count("unit_layers: 2", "reduce-scatter"), 2 * (1 + 3));
+  const double all = 2 * (kEmbedding + kHead + 2 * 5 * kLayer);
+  for (const char* options : {"unit_layers: 1", "unit_layers: 2", "unit_layers: 9"})
+    EXPECT_DOUBLE_EQ(bytes_over(of(std::string("{FSDP: {") + options + "}}", 2, 5, 2).graph(), "all-gather"), all);
+  // Whole: the root and all layers.
+  const DeviceMemory memory = of("{FSDP: {unit_layers: 5}}", 2, 5, 2).memory().front();
+  EXPECT_DOUBLE_EQ(memory.parameters.value, (2 + 4.0 / 2) * (kEmbedding + kHead + 5 * kLayer));
+}
+
 TEST(FsdpGrid, IsRefusedWhereItDoesNotDivide) {
   EXPECT_EQ(of("{FSDP: {tensor: 4}}", 4, 2, 4).refusal(), "2 heads of 16 are not divisible by 4 GPUs");
   EXPECT_EQ(of("{FSDP: {tensor: 2}}", 3, 2, 3).refusal(), "tensor 2 x pipeline 1 does not divide 3 GPUs");
-  EXPECT_EQ(of("{FSDP: {pipeline: 2}}", 4, 3, 4).refusal(), "3 layers do not divide into 2 stages");
+  EXPECT_EQ(of("{FSDP: {pipeline: 4}}", 4, 3, 4).refusal(), "3 layers are fewer than 4 stages");
+  EXPECT_EQ(of("{FSDP: {tensor: 2, sequence_parallel: yes, ends: whole}}", 4, 2, 4).refusal(),
+            "ends: whole is for layers that exchange whole activations; set sequence_parallel: no");
   EXPECT_EQ(of("{FSDP: {pipeline: 2, micro_batches: 4}}", 4, 2, 4).refusal(),
             "a batch of 4 does not divide into 4 micro-batches of 2 replicas; batches of 8 do");
   EXPECT_EQ(of("{FSDP: {tensor: 2, cpu_offload: yes}}", 4, 2, 4).refusal(),
