@@ -65,6 +65,8 @@ TEST(Nearest, HasTheMediansOfThePages) {
   expect("8 H100", {"llm-foundry 2023, 8 x H100 | 1", "llm-foundry 2023, 8 x H100 | 3b",
                     "llm-foundry 2023, 8 x H100 | 7b", "llm-foundry 2023, 8 x H100 | 760m"});
   expect("one to four H200", {"KempnerForge 2026, H200 | Llama"});
+  expect("64 to 256 H100", {"torchtitan 2024 and 2025, 64 to 256 x H100 at 500 W | Llama"});
+  expect("2 to 32 H200", {"KempnerForge 2026, 2 to 32 x H200 | Llama"});
   expect("two GPUs of one FABRIC VM", {"TACC-TACC | 2xRTX |", "GAT-AMST | 2xA30 |"});
   expect("machines with shaped NICs", {"LocalSGD |", "DiLoCo |"});
   expect("8 A100 of Selene", {"22 B |"});

@@ -95,7 +95,8 @@ LayerActivations layer_activations(const Plan& plan, const OperatorGraph& operat
     out.bytes[op.layer] += again ? kept_activations(operators, stage, i, rank, sequences, scenario) : kept;
   }
   const double share = share_of(stage, 0, rank, 1.0).sequences;
-  out.input = stream_elements(operators) * sequences * share * scenario.software.stream_bytes(training.precision);
+  out.input = stream_elements(operators) * sequences * share / stage.token_parts *
+              scenario.software.stream_bytes(training.precision);
   for (const auto& [layer, bytes] : until) {
     const bool again = from_input && layer >= 0 && layer < layers;
     out.kept += bytes + (again ? out.input : 0.0);
@@ -113,8 +114,8 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
 }
 
 ActivationBytes activations_by_moment(const Plan& plan, const OperatorGraph& operators, std::size_t rank,
-                                      const Scenario& scenario) {
-  const LayerActivations of = layer_activations(plan, operators, 0, rank, scenario);
+                                      const Scenario& scenario, std::size_t s) {
+  const LayerActivations of = layer_activations(plan, operators, s, rank, scenario);
   const int layers = layer_count(operators);
   double largest = 0, behind = 0;
   for (const auto& [layer, bytes] : of.bytes) {
@@ -122,7 +123,7 @@ ActivationBytes activations_by_moment(const Plan& plan, const OperatorGraph& ope
     if (layer >= layers) behind += bytes;
   }
   return {Bytes{of.kept + std::max(0.0, of.anew - behind)},
-          Bytes{begins_with_input(plan.recompute) ? of.input + largest : largest}};
+          Bytes{begins_with_input(plan.recompute) ? of.input + largest : largest}, Bytes{of.kept}};
 }
 
 std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGraph& operators,

@@ -35,11 +35,11 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
 
 // The same during a pass over one micro-batch. `kept`: at the start of the backward pass, with the logits or, if
 // larger, the recomputed last layer in their place. `layer`: the maximum of any layer during its backward pass, its
-// input and its recomputed tensors; the backward pass ends with this.
+// input and its recomputed tensors; the backward pass ends with this. `each`: of a further micro-batch in flight.
 struct ActivationBytes {
-  Bytes kept, layer;
+  Bytes kept, layer, each;
 };
 ActivationBytes activations_by_moment(const Plan& plan, const OperatorGraph& operators, std::size_t rank,
-                                      const Scenario& scenario);
+                                      const Scenario& scenario, std::size_t s = 0);
 
 }  // namespace slmsim

@@ -74,9 +74,9 @@ AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario
 }
 
 double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention,
-                        const Software& software) {
+                        const Software& software, int token_parts) {
   // A column-divided product keeps its whole input; a row-divided one, and the operators between them, only a part.
-  const int parts = share.rows * (op.has_weights() ? 1 : share.columns);
+  const int parts = share.rows * (op.has_weights() ? 1 : share.columns) * token_parts;
   return kept_bytes(op, precision, attention, software) * share.sequences / parts;
 }
 
@@ -86,8 +86,11 @@ double kept_activations(const OperatorGraph& operators, const Stage& stage, std:
   const Gpu& gpu = scenario.platform.devices[stage.mesh[rank]].gpu;
   const Precision precision = scenario.training.precision;
   const Share share = share_of(stage, index, rank, sequences);
+  const bool is_whole = share.columns == 1 && share.rows == 1 && op.role != Role::kLoss;
+  const int token_parts = is_whole ? stage.token_parts : 1;
   const auto kept = [&](const Operator& of) {
-    return kept_activations(of, share, precision, scenario.software.attention_on(gpu, precision), scenario.software);
+    return kept_activations(of, share, precision, scenario.software.attention_on(gpu, precision), scenario.software,
+                            token_parts);
   };
   if (!is_inside_layers(op, layer_count(operators))) return kept(op);
   const double outputs = op.outputs / share.columns * share.sequences * element_bytes(precision);
@@ -98,8 +101,10 @@ double kept_activations(const OperatorGraph& operators, const Stage& stage, std:
       // The core of attention is recomputed from queries, keys and values (Korthikanti et al., section 5).
       return op.is_attention_core() ? 0 : kept(op) + (op.role == Role::kQkv ? outputs : 0);
     case Recompute::kOperators: {
-      // Outputs of products and of attention; queries, keys and values are outputs of products.
-      if (op.has_weights() && op.kind == OperatorKind::kMatrix) return outputs * (1 - op.second);
+      // Outputs of products and of attention; queries, keys and values are outputs of products. Sums of row-divided
+      // products are kept in parts by tokens.
+      if (op.has_weights() && op.kind == OperatorKind::kMatrix)
+        return share.rows > 1 ? outputs / stage.token_parts : outputs * (1 - op.second);
       if (!op.is_attention_core()) return 0;
       Operator core = op;
       core.saved_elements = 0;

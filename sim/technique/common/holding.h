@@ -27,9 +27,10 @@ double updated_parameters(const Plan& plan, const Stage& stage, const HeldParame
 // The attention kernel on these GPUs; with different kernels, the one that keeps most memory.
 AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario& scenario);
 
-// Bytes that this part of an operator keeps for the backward pass of one micro-batch.
+// Bytes that this part of an operator keeps for the backward pass of one micro-batch; `token_parts`: Stage's, where the
+// operator is otherwise whole.
 double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention,
-                        const Software& software);
+                        const Software& software, int token_parts = 1);
 
 // Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`. With recomputation:
 // until the backward pass reaches the operator's layer, and without the layer's input.

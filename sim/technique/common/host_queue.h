@@ -40,6 +40,9 @@ class HostQueue {
       work += next.work;
       bound += next.bound;
     }
+    Stretch part(double share) const {
+      return {gpu * share, host * share, work * share, bound * share, from_host * share};
+    }
     Work of_gpu() const { return {work, gpu > Seconds{0} ? bound / gpu : 0.0}; }
   };
   // `tag` has the pass. Returns the end.

@@ -11,8 +11,9 @@
 namespace slmsim {
 namespace {
 
-Share share_of_tensor(const Operator& op, const TensorDivision& division, double sequences) {
-  switch (tensor_sharding(op)) {
+Share share_of_tensor(const Operator& op, const TensorDivision& division, int layers, double sequences) {
+  if (op.role == Role::kLoss && division.ends != TensorEnds::kDivided) return {1, 1, sequences};
+  switch (tensor_sharding(op, division, layers)) {
     case Sharding::kRow:
       return {1, division.tensor, sequences};
     case Sharding::kColumn:
@@ -41,6 +42,12 @@ std::vector<bool> left_out_when_anew(const OperatorGraph& operators) {
 
 }  // namespace
 
+Sharding tensor_sharding(const Operator& op, const TensorDivision& division, int layers) {
+  const bool is_whole = (op.role == Role::kLoss && division.ends == TensorEnds::kGathered) ||
+                        (!is_inside_layers(op, layers) && division.ends == TensorEnds::kWhole);
+  return division.tensor == 1 || is_whole ? Sharding::kReplicated : tensor_sharding(op);
+}
+
 std::string unit_text(std::size_t unit, std::size_t units) {
   return unit == 0 ? "embedding" : unit + 1 == units ? "head" : fmt::format("L{}", unit - 1);
 }
@@ -58,7 +65,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     LayerWork& layer = out[op.layer + 1];
     layer.parameters += op.parameters;
     if (op.frozen && !op.is_tied()) layer.frozen += op.weights;
-    const Share share = share_of_tensor(op, division, sequences);
+    const Share share = share_of_tensor(op, division, layers, sequences);
     const OperatorTime time = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
     const Flops work{op.matrix.flops() * share.sequences / (share.columns * share.rows)};
     const double again = stops_early && left_out[v] ? 0 : share_computed_anew(op, division.recompute, layers);
@@ -88,18 +95,17 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
 }
 
 std::vector<std::vector<LayerWork>> layer_work_of_ranks(const OperatorGraph& operators, const Stage& stage,
-                                                        Recompute recompute, double sequences,
+                                                        const TensorDivision& division, double sequences,
                                                         const Scenario& scenario) {
   const std::vector<int> kinds = gpu_kinds(scenario.platform, stage.mesh);
   std::map<std::pair<int, double>, std::size_t> known;  // the first rank of a kind and share
   std::vector<std::vector<LayerWork>> out;
   out.reserve(stage.mesh.size());
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
-    const double share = stage.batch_shares[rank];
+    const double share = stage.batch_shares[rank] * division.tensor;
     const auto [first, is_new] = known.try_emplace({kinds[rank], share}, rank);
     const Gpu& gpu = scenario.platform.devices[stage.mesh[rank]].gpu;
-    out.push_back(is_new ? layer_work(operators, {.recompute = recompute}, sequences * share, gpu, scenario)
-                         : out[first->second]);
+    out.push_back(is_new ? layer_work(operators, division, sequences * share, gpu, scenario) : out[first->second]);
   }
   return out;
 }

@@ -33,9 +33,12 @@ struct TensorDivision {
   int tensor = 1;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::kNone;
+  TensorEnds ends = TensorEnds::kDivided;
   // Whether a pass's gradients are added to fp32 sums after it, by a kernel that reads both and writes the sum.
   bool sums_after_pass = false;
 };
+// The sharding of an operator over tensor-parallel GPUs.
+Sharding tensor_sharding(const Operator& op, const TensorDivision& division, int layers);
 
 // "embedding", "L0", "L1", ..., "head".
 std::string unit_text(std::size_t unit, std::size_t units);
@@ -43,9 +46,9 @@ std::string unit_text(std::size_t unit, std::size_t units);
 // Work of the embedding, the layers, and final norm, head and loss; `sequences` of one micro-batch on this GPU.
 std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
                                   const Gpu& gpu, const Scenario& scenario);
-// The same for each GPU of a stage, undivided and with its share of the sequences; computed once for equal GPUs.
+// The same for each GPU of a stage, with its row's share of the sequences; computed once for equal GPUs.
 std::vector<std::vector<LayerWork>> layer_work_of_ranks(const OperatorGraph& operators, const Stage& stage,
-                                                        Recompute recompute, double sequences,
+                                                        const TensorDivision& division, double sequences,
                                                         const Scenario& scenario);
 
 // Bytes per number moved by kernels that copy tensors on the GPU: frameworks copy gradients into contiguous buffers for

@@ -26,6 +26,11 @@ const std::vector<std::string>& fsdp_prefetch_names() {
   return kNames;
 }
 
+const std::vector<std::string>& tensor_ends_names() {
+  static const std::vector<std::string> kNames = {"divided", "gathered", "whole"};
+  return kNames;
+}
+
 const std::vector<std::string>& gradient_collective_names() {
   static const std::vector<std::string> kNames = {"reduce-scatter", "all-reduce"};
   return kNames;
@@ -38,6 +43,7 @@ Schedule schedule_of(const Plan& plan) {
 
 SendOrder send_order_of(const Plan& plan) {
   if (const auto* how = std::get_if<OperatorPlan>(&plan.by)) return how->order;
+  if (std::holds_alternative<FsdpPlan>(plan.by)) return SendOrder::kMegatron;
   const auto* megatron = std::get_if<MegatronPlan>(&plan.by);
   return megatron ? megatron->order : SendOrder::kAsynchronous;
 }

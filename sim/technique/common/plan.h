@@ -41,6 +41,8 @@ struct Stage {
   std::vector<Division> shardings;   // of operators first, first + 1, ...
   std::vector<double> batch_shares;  // per device of the mesh: its part of a micro-batch where kBatch; sums to 1
   int columns = 1;                   // of the mesh, in row-major order
+  // GPUs of a row that divide the tokens of operators which tensor parallelism leaves whole (arXiv 2205.05198).
+  int token_parts = 1;
 
   MeshShape shape() const { return {static_cast<int>(mesh.size()) / columns, columns}; }
   std::vector<std::vector<std::size_t>> groups(Axes axes) const { return groups_along(axes, shape()); }
@@ -104,7 +106,7 @@ struct ReplicaPlan {
 };
 
 // States that PyTorch's FullyShardedDataParallel divides (its ShardingStrategy). kHybrid and kHybridGradOp divide
-// inside each VM and keep replicas between VMs; kGradOp and kHybridGradOp keep parameters from the forward to the
+// inside groups of replicas, a VM each by default, and keep copies between groups; kGradOp and kHybridGradOp keep parameters from the forward to the
 // backward pass.
 enum class FsdpStrategy { kFull, kGradOp, kHybrid, kHybridGradOp };
 const std::vector<std::string>& fsdp_strategy_names();
@@ -113,8 +115,31 @@ const std::vector<std::string>& fsdp_strategy_names();
 enum class FsdpPrefetch { kBefore, kAfter, kNone };
 const std::vector<std::string>& fsdp_prefetch_names();
 
+// Embedding, head and loss under tensor parallelism by PyTorch's DTensor. kDivided: by the vocabulary. kGathered: likewise,
+// but logits are gathered for the loss. kWhole: on each GPU.
+enum class TensorEnds { kDivided, kGathered, kWhole };
+const std::vector<std::string>& tensor_ends_names();
+
+// Tensor parallelism by PyTorch's DTensor: exchanges around the products of a layer.
+struct TensorPlan {
+  int tensor = 1;                 // GPUs over which a layer is divided
+  bool sequence_parallel = true;  // norms and residuals by tokens
+  bool by_product = false;        // inputs are exchanged for each product, not once for the products that share them
+  TensorEnds ends = TensorEnds::kDivided;
+
+  // GPUs over which an operator's weights are divided.
+  int parts(bool inside_layers) const { return inside_layers || ends != TensorEnds::kWhole ? tensor : 1; }
+  bool operator==(const TensorPlan&) const = default;
+};
+
+// Ranks are in the order tensor-parallel GPUs, replicas, stages.
 struct FsdpPlan {
-  int shards = 1;  // GPUs over which a parameter is divided: all, or those of a VM
+  int shards = 1;    // replicas over which a parameter is divided: all, or those of a VM or another group
+  int replicas = 1;  // of each stage
+  int pipeline = 1;  // stages; parameters then stay whole from the first micro-batch to the last
+  int unit_layers = 1;
+  TensorPlan tensor = {};
+  bool states_groups = false;  // the size of a hybrid strategy's groups is the scenario's, not a VM's
   FsdpStrategy strategy = FsdpStrategy::kFull;
   FsdpPrefetch backward = FsdpPrefetch::kBefore;
   bool forward_prefetch = false;
@@ -122,6 +147,7 @@ struct FsdpPlan {
   bool offload = false;           // parameters, gradients and optimizer in host memory
   bool no_sync = true;            // of several micro-batches, only the last one's gradients are reduced
 
+  bool is_grid() const { return tensor.tensor > 1 || pipeline > 1; }
   bool is_hybrid() const { return strategy == FsdpStrategy::kHybrid || strategy == FsdpStrategy::kHybridGradOp; }
   bool frees_after_forward() const { return strategy == FsdpStrategy::kFull || strategy == FsdpStrategy::kHybrid; }
 
@@ -136,8 +162,12 @@ struct MegatronPlan {
   bool overlap =
       true;  // the tensor-parallel exchange of an input's gradient overlaps with the computation of the weights' gradient
   bool distributed_optimizer = false;      // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
+  int optimizer_instances = 1;             // groups of replicas that divide the optimizer's state among themselves
   Precision gradients = Precision::kFp16;  // stored, accumulated and exchanged
   SendOrder order = SendOrder::kAsynchronous;
+
+  // Replicas that divide the optimizer's state.
+  int optimizer_parts() const { return distributed_optimizer ? data / optimizer_instances : 1; }
 
   bool operator==(const MegatronPlan&) const = default;
 };

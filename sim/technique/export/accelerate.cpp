@@ -55,6 +55,8 @@ Export export_accelerate(const ExportRequest& request) {
     out.cannot.emplace_back("hooks on gradients are set in the script (DistributedDataParallelKwargs), see torch.py");
   if (torch && has_uneven_shares(plan.stages.front()))
     out.cannot.emplace_back("GPUs get different numbers of sequences; it gives each the same number");
+  if (fsdp && (fsdp->is_grid() || fsdp->states_groups))
+    out.cannot.emplace_back("its FSDP divides over all GPUs or inside each VM, without tensor parallelism and stages");
   const auto vms = used_vms(setup);
   if (std::any_of(vms.begin(), vms.end(), [&](const VmGpus& v) { return v.gpus.size() != vms.front().gpus.size(); }))
     out.cannot.emplace_back("VMs use different numbers of GPUs; it starts the same number on each");

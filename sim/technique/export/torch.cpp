@@ -49,6 +49,11 @@ TorchExport fsdp_of_torch(const FsdpPlan& plan) {
       "cpu_offload=CPUOffload({})",
       kStrategies[static_cast<std::size_t>(plan.strategy)], kPrefetches[static_cast<std::size_t>(plan.backward)],
       yes(plan.forward_prefetch), yes(plan.limit_all_gathers), yes(plan.offload));
+  if (plan.states_groups)
+    out.arguments += fmt::format(",\n    device_mesh=torch.distributed.init_device_mesh(\"cuda\", ({}, {}))",
+                                 plan.replicas / plan.shards, plan.shards);
+  if (plan.is_grid())
+    out.cannot = "tensor parallelism and stages are part of the training program (torchtitan's parallelism section)";
   return out;
 }
 

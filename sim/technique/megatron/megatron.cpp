@@ -34,6 +34,10 @@ const Option<bool> kOverlap{yes_option(
      "yes, as Megatron-LM since 2022"})};
 const Option<bool> kDistributedOptimizer{
     flag_option({"distributed_optimizer", "Whether replicas divide the optimizer's state and its update."})};
+const Option<int> kOptimizerInstances{
+    count_option({"optimizer_instances",
+                  "With distributed_optimizer, groups of replicas that each divide the optimizer's state inside."},
+                 kMostGpus, 1)};
 constexpr std::int64_t kMostLayers = 1 << 20;
 const Option<int> kFirstLayers{count_option(
     {"first_stage_layers", "Layers on the pipeline's first stage.", "as on the other stages"}, kMostLayers, 0)};
@@ -50,6 +54,7 @@ MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
   m.sequence_parallel = options.get(kSequenceParallel);
   m.overlap = options.get(kOverlap);
   m.distributed_optimizer = options.get(kDistributedOptimizer);
+  m.optimizer_instances = options.get(kOptimizerInstances);
   // With chunks Megatron-LM overlaps messages and computing (overlap_p2p_comm, its default there).
   m.order = options.get(kOrder).value_or(m.chunks > 1 ? SendOrder::kAsynchronous : SendOrder::kMegatron);
   if (m.tensor == 0) m.tensor = gpus / (m.pipeline * m.data);
@@ -128,6 +133,10 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
     return fmt::format("{} layers do not divide into {} stages of {} chunks{}", request.model.layers, pipeline,
                        m.chunks, m.chunks == 1 ? "; see first_stage_layers" : "");
   }
+  if (m.optimizer_instances > 1 && (!m.distributed_optimizer || data % m.optimizer_instances != 0))
+    return fmt::format("optimizer_instances {} {}", m.optimizer_instances,
+                       m.distributed_optimizer ? fmt::format("does not divide {} replicas", data)
+                                               : "needs distributed_optimizer: yes");
   if (m.chunks > 1 && pipeline == 1) return "the interleaved schedule needs a pipeline; set pipeline";
   if (m.chunks > 1 && m.order != SendOrder::kAsynchronous)
     return "chunks need order asynchronous: messages overlap computation";
@@ -247,6 +256,8 @@ TechniqueExports exports_of_megatron(const ExportRequest& request) {
           fmt::format("--decoder-{}-pipeline-num-layers {}", option == &kFirstLayers ? "first" : "last", layers));
   }
   if (m.distributed_optimizer) words.emplace_back("--use-distributed-optimizer");
+  if (m.optimizer_instances > 1)
+    words.push_back(fmt::format("--num-distributed-optimizer-instances {}", m.optimizer_instances));
   return out;
 }
 
@@ -257,7 +268,7 @@ extern const Technique kMegatron = {
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
     .style = {"#1c2733", "#000000", "d", "-", ""},
     .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOverlap, &kDistributedOptimizer,
-                &kFirstLayers, &kLastLayers, &kOrder},
+                &kOptimizerInstances, &kFirstLayers, &kLastLayers, &kOrder},
     .micro_batches = micro_batches,
     .plan = plan_megatron,
     .lower = lower_megatron,

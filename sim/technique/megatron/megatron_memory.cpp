@@ -100,7 +100,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   DeviceMemory m;
   m.parameters = Bytes{parameters * bytes.weight};
   m.gradients = Bytes{parameters * bytes.gradient};
-  const double updated = parameters / (o.distributed_optimizer ? o.data : 1);
+  const double updated = parameters / o.optimizer_parts();
   m.optimizer = Bytes{updated * bytes.optimizer()};
   if (software.ddp_buckets && o.data > 1) m.buffers = Bytes{parameters * bytes.weight};
   DeviceMemory step = m, passed = m;

@@ -195,8 +195,7 @@ class MegatronRun {
             last_[rank] = exchanged;
             continue;
           }
-          const HostQueue::Stretch stretch =
-              stretch_of((*work_[rank])[unit], forward, blocks, *call.beside);
+          const HostQueue::Stretch stretch = stretch_of((*work_[rank])[unit], forward, blocks, *call.beside);
           const TaskId computed = hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
           last_[rank] = graph_.delay({0}, tag, std::array{exchanged, computed});
         }
@@ -262,7 +261,8 @@ class MegatronRun {
     const auto found = groups_.find({stage, replica});
     if (found != groups_.end()) return found->second;
     return groups_
-        .try_emplace({stage, replica}, graph_, request_.network, request_.scenario.nccl_setup(), tensor_devices(stage, replica))
+        .try_emplace({stage, replica}, graph_, request_.network, request_.scenario.nccl_setup(),
+                     tensor_devices(stage, replica))
         .first->second;
   }
 
@@ -310,40 +310,56 @@ class MegatronRun {
   }
 
   // The replicas of rank `tensor` of a stage: gradients are summed, and each replica updates all parameters, or its
-  // part of them (megatron/core/optimizer/distrib_optimizer.py).
+  // part of them (megatron/core/optimizer/distrib_optimizer.py). Instances of a distributed optimizer are consecutive
+  // replicas; each scatters gradients inside and sums its parts with the others' (param_and_grad_buffer.py).
   void update(int stage, int tensor, double held) {
     const Training& training = request_.scenario.training;
-    const bool divided = m_.distributed_optimizer && m_.data > 1;
-    std::vector<int> devices;
+    const int parts = m_.optimizer_parts();
     Tasks ready;
-    for (int replica = 0; replica < m_.data; ++replica) {
-      const std::size_t rank = rank_of(stage, replica, tensor);
-      devices.push_back(devices_[rank]);
-      ready.push_back(last_[rank]);
-    }
-    std::optional<Communicator> group;
-    if (m_.data > 1) {
-      group.emplace(graph_, request_.network, request_.scenario.nccl_setup(), devices);
-      const TagId reduce = graph_.tag({.name = divided ? "reduce-scatter grads" : "all-reduce grads"});
-      ready = group->run(
-          {divided ? Collective::kReduceScatter : Collective::kAllReduce, Bytes{held * element_bytes(m_.gradients)}},
-          reduce, ready);
-    }
+    for (int replica = 0; replica < m_.data; ++replica) ready.push_back(last_[rank_of(stage, replica, tensor)]);
+    const Bytes gradients{held * element_bytes(m_.gradients)};
+    const auto run = [&](std::vector<Communicator>& groups, bool inside, Collective collective, Bytes size,
+                         const char* name) {
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto at = [&](int i) {
+          const int group = static_cast<int>(g);
+          return static_cast<std::size_t>(inside ? group * parts + i : i * parts + group);
+        };
+        const int members = inside ? parts : m_.data / parts;
+        Tasks before;
+        for (int i = 0; i < members; ++i) before.push_back(ready[at(i)]);
+        const Tasks done = groups[g].run({collective, size}, graph_.tag({.name = name}), before);
+        for (int i = 0; i < members; ++i) ready[at(i)] = done[static_cast<std::size_t>(i)];
+      }
+    };
+    std::vector<Communicator> inside = replica_groups(stage, tensor, parts, 1);
+    std::vector<Communicator> across = replica_groups(stage, tensor, m_.data / parts, parts);
+    run(inside, true, Collective::kReduceScatter, gradients, "reduce-scatter grads");
+    run(across, false, Collective::kAllReduce, gradients / parts, "all-reduce grads");
     const TagId adam = graph_.tag({"adam", TaskClass::kOptimizer});
     for (int replica = 0; replica < m_.data; ++replica) {
       const std::size_t rank = rank_of(stage, replica, tensor);
       const Gpu& gpu = request_.scenario.platform.devices[devices_[rank]].gpu;
-      const Seconds stepped =
-          update_time(held / (divided ? m_.data : 1), gpu, {training.precision, m_.gradients, training.optimizer},
-                      request_.scenario.software, basis_ ? &*basis_ : nullptr);
+      const Seconds stepped = update_time(held / parts, gpu, {training.precision, m_.gradients, training.optimizer},
+                                          request_.scenario.software, basis_ ? &*basis_ : nullptr);
       ready[replica] = compute(rank, stepped, adam, ready[replica]);
     }
-    if (!divided) return;
-    const Bytes weights{held * element_bytes(training.precision)};
-    const Tasks whole =
-        group->run({Collective::kAllGather, weights}, graph_.tag({.name = "all-gather parameters"}), ready);
-    for (int replica = 0; replica < m_.data; ++replica)
-      last_[rank_of(stage, replica, tensor)] = whole[replica];
+    run(inside, true, Collective::kAllGather, Bytes{held * element_bytes(training.precision)}, "all-gather parameters");
+    if (parts > 1) {
+      for (int replica = 0; replica < m_.data; ++replica) last_[rank_of(stage, replica, tensor)] = ready[replica];
+    }
+  }
+
+  // Communicators of `members` replicas each, `step` apart; none where each would be alone.
+  std::vector<Communicator> replica_groups(int stage, int tensor, int members, int step) {
+    std::vector<Communicator> out;
+    for (int group = 0; members > 1 && group < m_.data / members; ++group) {
+      std::vector<int> devices;
+      for (int i = 0; i < members; ++i)
+        devices.push_back(devices_[rank_of(stage, step == 1 ? group * members + i : i * step + group, tensor)]);
+      out.emplace_back(graph_, request_.network, request_.scenario.nccl_setup(), std::move(devices));
+    }
+    return out;
   }
 
   double parameters_of(int at) const {

@@ -47,12 +47,22 @@ std::vector<Link> links_of(const LowerRequest& request) {
 
 ReplicaRun::ReplicaRun(const LowerRequest& request)
     : request_(request),
-      stage_(request.plan.stages.front()),
-      devices_(stage_.mesh),
+      fsdp_(std::get_if<FsdpPlan>(&request.plan.by)),
+      tensor_(fsdp_ ? fsdp_->tensor : TensorPlan{}),
       graph_(begin_graph(request, links_of(request))),
       peers_(graph_, request.network, request.scenario.nccl_setup()) {
-  work_ = layer_work_of_ranks(request.operators, stage_, request.plan.recompute,
-                              micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
+  const double sequences = micro_batch_sequences(request.plan, request.scenario.training);
+  const TensorDivision division{tensor_.tensor, tensor_.tensor > 1 && tensor_.sequence_parallel, request.plan.recompute,
+                                tensor_.ends};
+  for (const Stage& stage : request.plan.stages) {
+    devices_.insert(devices_.end(), stage.mesh.begin(), stage.mesh.end());
+    for (auto& work : layer_work_of_ranks(request.operators, stage, division, sequences, request.scenario))
+      work_.push_back(std::move(work));
+  }
+  end_ = request.plan.stages.front().mesh.size();
+  if (fsdp_)
+    sizes_ = tensor_sizes(request.operators,
+                          Bytes{sequences / fsdp_->replicas * element_bytes(request.scenario.training.precision)});
   std::vector<bool> binds;
   for (const auto& units : work_) binds.push_back(host_binds(units));
   hosts_ = HostQueue(std::move(binds));
@@ -63,9 +73,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
   gpu_ = nccl_ = across_ = in_ = out_ = cpu_ = io_ = none();
 }
 
-const Gpu& ReplicaRun::gpu(std::size_t rank) const {
-  return request_.scenario.platform.devices[devices_[rank]].gpu;
-}
+const Gpu& ReplicaRun::gpu(std::size_t rank) const { return request_.scenario.platform.devices[devices_[rank]].gpu; }
 
 double ReplicaRun::parameters() const {
   double sum = 0;
@@ -76,7 +84,7 @@ double ReplicaRun::parameters() const {
 Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
                           const std::vector<Flops>& work) {
   const TagId id = graph_.tag(std::move(tag));
-  for (std::size_t rank = 0; rank < ranks(); ++rank)
+  for (std::size_t rank = begin_; rank < end_; ++rank)
     stream[rank] = graph_.compute(devices_[rank], times[rank], id, std::array{stream[rank], after[rank]},
                                   work.empty() ? Work{} : Work{work[rank]});
   return stream;
@@ -84,27 +92,29 @@ Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Tag 
 
 void ReplicaRun::launch() {
   const std::vector<Seconds> times(ranks(), request_.scenario.training.iteration_overhead);
-  compute(gpu_, times, {"launch", TaskClass::kLaunch}, none());
+  for (std::size_t stage = request_.plan.stages.size(); stage-- > 0;) {
+    enter(stage);
+    compute(gpu_, times, {"launch", TaskClass::kLaunch}, none());
+  }
 }
 
-Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) {
-  pass_ = Pass::kForward;
-  const TagId tag = graph_.tag({"fwd " + unit_text(unit, units()), TaskClass::kForward, pass_});
-  for (std::size_t rank = 0; rank < ranks(); ++rank) {
-    const LayerWork& work = work_[rank][unit];
-    if (basis_) *basis_ += work.basis;
-    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], forward_of(work), tag, {gpu_[rank], after[rank]});
-  }
-  return gpu_;
-}
+Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) { return pass(unit, Pass::kForward, after); }
+Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) { return pass(unit, Pass::kBackward, after); }
 
-Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) {
-  pass_ = Pass::kBackward;
-  const TagId tag = graph_.tag({"bwd " + unit_text(unit, units()), TaskClass::kBackward, pass_});
-  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+Tasks ReplicaRun::pass(std::size_t unit, Pass direction, const Tasks& after) {
+  pass_ = direction;
+  const bool forward = direction == Pass::kForward, divided = tensor_.tensor > 1;
+  const TagId tag = graph_.tag({(forward ? "fwd " : "bwd ") + unit_text(unit, units()), class_of(pass_), pass_});
+  if (divided) wait(after);
+  for (std::size_t rank = begin_; rank < end_; ++rank) {
     const LayerWork& work = work_[rank][unit];
-    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], backward_of(work), tag, {gpu_[rank], after[rank]});
+    if (basis_ && forward) *basis_ += work.basis;
+    if (divided) continue;
+    const auto stretch = forward ? forward_of(work) : backward_of(work);
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch, tag, {gpu_[rank], after[rank]});
   }
+  for (std::size_t first = begin_; divided && first < end_; first += static_cast<std::size_t>(tensor_.tensor))
+    divided_pass(first, unit, forward, tag);
   return gpu_;
 }
 
@@ -186,40 +196,6 @@ Tasks ReplicaRun::copy_buffers(Bytes moved, const std::string& name, const Tasks
   return compute(gpu_, times, {name, TaskClass::kBuffer, pass_}, after);
 }
 
-std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {
-  auto& parts = parts_[reach];
-  if (!parts.empty()) return parts;
-  const auto vms = equal_vms(request_.scenario.platform, devices_);
-  std::vector<std::vector<std::size_t>> groups = vms;
-  if (reach == Reach::kAcrossVms) {
-    groups.assign(vms.front().size(), {});
-    for (const auto& vm : vms) {
-      for (std::size_t place = 0; place < vm.size(); ++place) groups[place].push_back(vm[place]);
-    }
-  }
-  for (auto& ranks : groups) {
-    std::vector<int> devices;
-    devices.reserve(ranks.size());
-    for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
-    Communicator communicator(graph_, request_.network, request_.scenario.nccl_setup(), std::move(devices));
-    parts.push_back({std::move(ranks), std::move(communicator)});
-  }
-  return parts;
-}
-
-Tasks ReplicaRun::collective(Reach reach, Collective collective, Bytes size, const std::string& name,
-                             const Tasks& after) {
-  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
-  Tasks& stream = reach == Reach::kInsideVm ? nccl_ : across_;
-  for (auto& [ranks, communicator] : parts(reach)) {
-    Tasks ready;
-    for (const std::size_t rank : ranks) ready.push_back(graph_.delay({0}, id, std::array{stream[rank], after[rank]}));
-    const Tasks done = communicator.run_beside({collective, size}, id, ready);
-    for (std::size_t i = 0; i < ranks.size(); ++i) stream[ranks[i]] = done[i];
-  }
-  return stream;
-}
-
 Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& after) {
   if (!communicator_ || size <= Bytes{0}) return after;
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
@@ -238,7 +214,7 @@ Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& af
 
 void ReplicaRun::wait(const Tasks& after) {
   const TagId id = graph_.tag({"wait", TaskClass::kCollective, pass_});
-  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+  for (std::size_t rank = begin_; rank < end_; ++rank) {
     if (after[rank] != kNoTask) gpu_[rank] = graph_.delay({0}, id, std::array{gpu_[rank], after[rank]});
   }
 }

@@ -3,6 +3,9 @@
 // Each rank has streams: its GPU's kernels, NCCL's kernels, copies to and from host memory, the CPU that updates its
 // part of the optimizer's state, and the I/O of its drives. A task on a stream waits for the stream's previous task and
 // for its stated predecessors; all overlap follows from this rule.
+//
+// Where a plan has tensor parallelism, neighbouring ranks divide each layer and exchange activations on their GPUs' own
+// streams. Where it has stages, tasks are created for the ranks of one stage at a time.
 #pragma once
 
 #include <map>
@@ -14,11 +17,12 @@
 #include "sim/technique/common/host_queue.h"
 #include "sim/technique/common/layer_work.h"
 #include "sim/technique/common/lower.h"
+#include "sim/technique/common/pipeline_walk.h"
+#include "sim/technique/replicas/tensor_exchange.h"
 
 namespace slmsim {
 
-// One per rank; kNoTask is not awaited.
-using Tasks = std::vector<TaskId>;
+// Tasks: one per rank; kNoTask is not awaited.
 
 class ReplicaRun {
  public:
@@ -26,7 +30,11 @@ class ReplicaRun {
 
   std::size_t ranks() const { return devices_.size(); }
   std::size_t units() const { return work_.front().size(); }  // embedding, layers, head
-  // Trained parameters of a unit, and its other weights.
+  // From here on tasks are those of this pipeline stage's ranks; by default there is one stage.
+  void enter(std::size_t stage);
+  // First and last unit of the stage.
+  std::pair<std::size_t, std::size_t> units_of(std::size_t stage) const;
+  // Trained parameters of a unit, and its other weights, before any division.
   double parameters(std::size_t unit) const { return work_.front()[unit].parameters; }
   double parameters() const;
   double frozen(std::size_t unit) const { return work_.front()[unit].frozen; }
@@ -64,9 +72,9 @@ class ReplicaRun {
   // A collective on NCCL's stream; in pieces of `bucket` where that is more than 0.
   Tasks collective(Collective collective, Bytes size, Bytes bucket, const std::string& name, const Tasks& after);
 
-  // A collective inside each VM, on NCCL's stream, or among ranks of equal position in their VMs, on a second one. VMs
-  // must have equally many GPUs.
-  enum class Reach { kInsideVm, kAcrossVms };
+  // FSDP: a collective of the stage's replicas that divide parameters, on NCCL's stream, or among replicas of equal
+  // position in these groups, on a second one.
+  enum class Reach { kShards, kCopies };
   Tasks collective(Reach reach, Collective collective, Bytes size, const std::string& name, const Tasks& after);
   // An all-reduce by shares on NCCL's stream (sim/collective/peers.h); `sums`: time of each rank to sum its share.
   Tasks sum_by_shares(Bytes size, const std::vector<Seconds>& sums, const std::string& name, const Tasks& after);
@@ -84,6 +92,16 @@ class ReplicaRun {
   // Bytes per rank between memory and the rank's volume. `by_tensor`: many small requests, limited by
   // Framework::swap_rate.
   Tasks drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after);
+
+  // Creates a pipeline's tasks (pipeline_walk.h), in the plan's order.
+  void walk(const std::vector<std::vector<Step>>& steps, const PipelineActs& acts) {
+    walk_pipeline(graph_, send_order_of(request_.plan), 1, steps, acts);
+  }
+  // The result of a step between two stages: each rank's part to its counterpart (PipelineActs::send).
+  SendEnds send(std::size_t from, std::size_t to, const Step& step, const Tasks& ready, const Tasks& posted);
+  // Tasks of the stage's ranks alone as tasks of all ranks, and back.
+  Tasks spread(const Tasks& of_stage) const;
+  Tasks of_stage(const Tasks& all) const;
 
   Tasks none() const { return Tasks(ranks(), kNoTask); }
   Tasks gpu_done() const { return gpu_; }
@@ -104,9 +122,15 @@ class ReplicaRun {
     double weight = 1;
   };
   std::vector<DrivePath>& drive_paths(std::size_t rank, bool write, bool by_tensor);
+  Tasks pass(std::size_t unit, Pass direction, const Tasks& after);
+  // A unit's pass on the tensor-parallel ranks from `first` on.
+  void divided_pass(std::size_t first, std::size_t unit, bool forward, TagId tag);
+  void exchange(std::size_t first, const std::vector<TensorExchange>& calls, TagId tag);
 
   const LowerRequest& request_;
-  const Stage& stage_;
+  const FsdpPlan* fsdp_;  // null for other plans
+  TensorPlan tensor_;
+  TensorSizes sizes_;
   std::vector<int> devices_;
   std::vector<std::vector<LayerWork>> work_;  // per rank and unit
   TaskGraph graph_;
@@ -116,7 +140,9 @@ class ReplicaRun {
     std::vector<std::size_t> ranks;
     Communicator communicator;
   };
-  std::map<Reach, std::vector<Part>> parts_;
+  std::map<std::pair<Reach, std::size_t>, std::vector<Part>> parts_;  // by stage
+  std::map<std::size_t, Communicator> tensor_groups_;                 // by their first rank
+  std::size_t at_ = 0, begin_ = 0, end_ = 0;                          // the stage, and its ranks
   std::vector<Part>& parts(Reach reach);
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;  // of the work issued to the GPUs

@@ -35,7 +35,7 @@ class RoundRun {
         peers_(graph_, request.network, request.scenario.nccl_setup()),
         fragments_(fragment_parameters(request.operators, how_.fragments)) {
     const Stage& stage = request.plan.stages.front();
-    work_ = layer_work_of_ranks(request.operators, stage, request.plan.recompute,
+    work_ = layer_work_of_ranks(request.operators, stage, {.recompute = request.plan.recompute},
                                 micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
     std::vector<bool> binds;
     for (const auto& units : work_) binds.push_back(host_binds(units));

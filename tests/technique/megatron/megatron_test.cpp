@@ -74,6 +74,33 @@ TEST(MegatronOptimizer, ThatIsDistributedExchangesAsMuchAndUpdatesItsPart) {
   EXPECT_NEAR(with_two(whole).end() - with_two(divided).end(), 5072 / 2.0 * 28 / 200, 1e-6);
 }
 
+// Two instances of two replicas: gradients of B bytes are scattered in each (B over a pair), halves summed between them (B over
+// each of two pairs), and weights gathered in each.
+TEST(MegatronOptimizer, MayBeDistributedInInstances) {
+  World world("{Megatron: {data: 4, distributed_optimizer: yes, optimizer_instances: 2}}", 1e15);
+  world.scenario = small_scenario(1, 4);
+  world.scenario.training.batch = 4;
+  const TaskGraph graph = world.graph();
+  EXPECT_EQ(bytes_over(graph, "reduce-scatter grads"), 2 * 5072 * 2);
+  EXPECT_EQ(bytes_over(graph, "all-reduce grads"), 2 * 5072 * 2);
+  EXPECT_EQ(bytes_over(graph, "all-gather parameters"), 2 * 5072 * 2);
+  const auto optimizer = [&](const char* technique) {
+    world.options = written(technique);
+    return memory_of(world.plan(), world.operators, world.scenario).front().optimizer.value;
+  };
+  EXPECT_DOUBLE_EQ(optimizer("{Megatron: {data: 4, distributed_optimizer: yes, optimizer_instances: 2}}"),
+                   2 * optimizer("{Megatron: {data: 4, distributed_optimizer: yes}}"));
+  Group group;
+  for (int i = 0; i < 4; ++i) group.devices.push_back(i);
+  const auto refusal = [&](const char* technique) {
+    return make_plan({world.scenario, world.model, world.operators, group, written(technique)}).reason;
+  };
+  EXPECT_EQ(refusal("{Megatron: {data: 4, optimizer_instances: 2}}"),
+            "optimizer_instances 2 needs distributed_optimizer: yes");
+  EXPECT_EQ(refusal("{Megatron: {data: 4, distributed_optimizer: yes, optimizer_instances: 3}}"),
+            "optimizer_instances 3 does not divide 4 replicas");
+}
+
 // Layers of each stage.
 std::vector<int> layers_of(const World& world) {
   std::vector<int> layers;
