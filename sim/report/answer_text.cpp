@@ -54,8 +54,13 @@ std::string all_gpus_text(const RunResult& result, const Prediction& best) {
   const auto& b = fastest->breakdown;
   const double factor = fastest->job / best.job;
   const double waiting = (b.exposed_communication + b.overhead) / fastest->iteration;
-  return fmt::format("{}: {:.3g} times {} ({}, waiting {} of the time).", all, factor < 1 ? 1 / factor : factor,
-                     factor < 1 ? "faster" : "slower", fastest->technique->name, percent(waiting));
+  const double idle = b.pipeline_bubble / fastest->iteration;
+  const double most_lost = std::max(waiting, idle);
+  const std::string lost =
+      most_lost < 0.005 ? ""
+                        : fmt::format(", {} {} of the time", idle > waiting ? "idle" : "waiting", percent(most_lost));
+  return fmt::format("{}: {:.3g} times {} ({}{}).", all, factor < 1 ? 1 / factor : factor,
+                     factor < 1 ? "faster" : "slower", fastest->technique->name, lost);
 }
 
 // "30.7 min (26.1 to 36.0)".
@@ -225,11 +230,13 @@ std::string setup_text(const Scenario& s) {
   const bool same = std::all_of(s.models.begin(), s.models.end(),
                                 [&](const Transformer& model) { return model.sequence == s.models.front().sequence; });
   out.push_back(same && !s.models.empty() ? fmt::format("{} x {} tokens per step", t.batch, s.models.front().sequence)
-                                          : fmt::format("{} sequences per step", t.batch));
-  out.push_back(fmt::format("{:.0f} step{}", t.steps(), t.steps() == 1 ? "" : "s"));
+                                          : count_of(t.batch, "sequence") + " per step");
+  out.push_back(count_of(t.steps(), "step"));
   out.push_back(name_in(precision_names(), t.precision));
   if (!s.software.stack.empty()) out.push_back(s.software.stack);
   if (s.software.attention == AttentionKernel::kFlash) out.emplace_back("flash attention");
+  // Lines break between these only.
+  for (auto& one : out) std::replace(one.begin(), one.end(), ' ', kNoBreak);
   return fmt::format("{}: {}", s.name, fmt::join(out, ", "));
 }
 

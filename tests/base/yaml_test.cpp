@@ -112,6 +112,14 @@ TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"), ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
 }
 
+TEST(Yaml, SaysWhatIsWrongInTheAuthorsWords) {
+  EXPECT_THAT(errors_in("a:\n  b: 1\n   c: 2\n"),
+              ElementsAre(HasSubstr("is this line indented as its neighbours are")));
+  EXPECT_THAT(errors_in("a: 1\nb:[2]\n"), ElementsAre(HasSubstr("with a space after the colon?")));
+  EXPECT_THAT(errors_in("a: [1, 2\nb: 3\n"), ElementsAre(HasSubstr("a [ here or in a line above is not closed")));
+  EXPECT_THAT(errors_in("a: b: c\n"), ElementsAre(HasSubstr("a text with \": \" needs quotes")));
+}
+
 TEST(Yaml, SaysThatATabIndents) {
   EXPECT_THAT(errors_in("a: 1\ntraining:\n\tbatch: 8\n"),
               ElementsAre("run.yaml:3:1: error: a tab in the indentation; YAML allows only spaces there"));
