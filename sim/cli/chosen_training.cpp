@@ -52,7 +52,8 @@ std::vector<Group> different_groups(const Scenario& scenario) {
 }
 
 // Number of techniques that fit, by model and group.
-std::vector<int> fitting(const Scenario& scenario, const std::vector<Group>& groups) {
+// With `room`: those that stay off the edge of memory, where a run may be slower or fail for what is not modelled.
+std::vector<int> fitting(const Scenario& scenario, const std::vector<Group>& groups, bool room) {
   std::vector<int> out;
   for (const auto& model : scenario.models) {
     const OperatorGraph operators = build_operator_graph(model);
@@ -60,7 +61,9 @@ std::vector<int> fitting(const Scenario& scenario, const std::vector<Group>& gro
       int count = 0;
       for (const auto& options : scenario.techniques) {
         const PlanResult plan = make_plan({scenario, model, operators, group, options});
-        if (plan.plan && fits(*plan.plan, operators, scenario)) ++count;
+        if (!plan.plan || !fits(*plan.plan, operators, scenario)) continue;
+        const auto memory = memory_of(*plan.plan, operators, scenario);
+        if (!room || std::none_of(memory.begin(), memory.end(), [](const auto& m) { return m.at_edge(); })) ++count;
       }
       out.push_back(count);
     }
@@ -201,16 +204,16 @@ ChosenBatch choose_batch(const Scenario& wanted, int stated) {
   if (wanted.platform.devices.size() > kMostGpusInAllGroups)
     std::erase_if(checked, [&](const Group& group) { return !is_whole_or_single(wanted, group); });
   Scenario scenario = wanted;
-  const auto fitting_with = [&](const Sizes& one) {
+  const auto fitting_with = [&](const Sizes& one, bool room) {
     scenario.training.batch = one.batch;
     scenario.training.micro_batch = one.micro_batch;
-    return fitting(scenario, checked);
+    return fitting(scenario, checked, room);
   };
   ChosenBatch out;
   std::vector<int> most;
   for (const bool rematerialisation : {false, true}) {
     scenario.training.rematerialisation = rematerialisation;
-    most = fitting_with(sizes.back());
+    most = fitting_with(sizes.back(), false);
     out.fits = std::any_of(most.begin(), most.end(), [](int count) { return count > 0; });
     if (out.fits) break;
   }
@@ -218,7 +221,7 @@ ChosenBatch choose_batch(const Scenario& wanted, int stated) {
   int too_large = 0;  // the last micro-batch with which less fits
   for (auto one = sizes.begin(); out.fits && one != sizes.end() - 1; ++one) {
     if (too_large > 0 && one->micro_batch >= too_large) continue;
-    if (fitting_with(*one) == most) {
+    if (fitting_with(*one, true) == most) {
       chosen = *one;
       break;
     }
@@ -230,11 +233,12 @@ ChosenBatch choose_batch(const Scenario& wanted, int stated) {
                    ? (even ? "sequences per iteration" : "sequences per iteration; some groups cannot divide it evenly")
                    : fmt::format("assumed: sequences per iteration{}",
                                  even ? ", which every group of GPUs divides evenly" : "")};
-  out.micro_batch = {std::to_string(chosen.micro_batch),
-                     fmt::format("sequences that a GPU computes at once{}",
-                                 !out.fits       ? "; nothing fits even so"
-                                 : too_large > 0 ? fmt::format("; with {} fewer techniques or groups fit", too_large)
-                                                 : "")};
+  out.micro_batch = {
+      std::to_string(chosen.micro_batch),
+      fmt::format("sequences that a GPU computes at once{}",
+                  !out.fits       ? "; nothing fits even so"
+                  : too_large > 0 ? fmt::format("; with {} less fits, or at the edge of memory", too_large)
+                                  : "")};
   if (scenario.training.rematerialisation && out.fits)
     out.rematerialisation = {"yes", "recomputes layers; without it nothing fits"};
   return out;

@@ -291,5 +291,17 @@ TEST_F(Newcomer, IsAskedAgainWithTheReason) {
   EXPECT_THAT(scenario("mine"), HasSubstr("batch: 16"));
 }
 
+// A card of 24 GiB that holds 22 GiB with the next larger micro-batch: too near to the edge for a first answer.
+TEST(Newcomer, GetsAMicroBatchThatLeavesRoomInMemory) {
+  for (const char* model : {"gpt2m", "smollm-360m", "pythia-410m"}) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(slmsim_run({"init", "--gpu", "desk=rtx3090", "--model", model, folder.file("own")}).status, 0) << model;
+    const auto json = nlohmann::json::parse(slmsim_run({"run", folder.file("own"), "--format", "json"}).out);
+    for (const auto& p : json["predictions"]) {
+      if (p["status"] == "ok") EXPECT_EQ(p["fit"], "fits") << model << p["technique"];
+    }
+  }
+}
+
 }  // namespace
 }  // namespace slmsim::newcomer_test

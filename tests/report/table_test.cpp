@@ -89,6 +89,11 @@ TEST(Table, SaysThatAllGpusAreIdleWhereAPipelineWaitsForItsStages) {
   EXPECT_THAT(to_table(result), HasSubstr("All 4 GPUs: 4.83 times slower (Pipeshard)."));
 }
 
+TEST(Table, SaysNotHowSureWhereOneGpuIsAllThereIs) {
+  EXPECT_THAT(to_table(run_of("scenarios/gat-amst.yaml", {"models=gpt2m", "groups=[[gat/0]]"})),
+              AllOf(HasSubstr("BEST "), Not(HasSubstr("sure"))));
+}
+
 TEST(Table, SaysHowSureItIs) {
   const RunResult result = run_of("scenarios/gat-amst.yaml", {"models=gpt2m"});
   TableOptions options;

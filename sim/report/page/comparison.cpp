@@ -126,7 +126,8 @@ std::string misfits(const ModelReport& report) {
   if (rows.empty()) return "";
   const std::string title = full == rows.size()
                                 ? fmt::format("{} out of memory", full)
-                                : fmt::format("{} cannot run, {} of them out of memory", rows.size(), full);
+                                : fmt::format("{} cannot run{}", rows.size(),
+                                              full > 0 ? fmt::format(", {} of them out of memory", full) : "");
   const std::string table = html_table({"technique", "group", "memory, GiB", "reason"}, rows, 4);
   if (!report.pick()) return fmt::format("<p>{}:</p>\n", title) + table;
   return html_folded(title, "", table);
