@@ -298,7 +298,7 @@ TEST(Newcomer, GetsAMicroBatchThatLeavesRoomInMemory) {
     ASSERT_EQ(slmsim_run({"init", "--gpu", "desk=rtx3090", "--model", model, folder.file("own")}).status, 0) << model;
     const auto json = nlohmann::json::parse(slmsim_run({"run", folder.file("own"), "--format", "json"}).out);
     for (const auto& p : json["predictions"]) {
-      if (p["status"] == "ok") EXPECT_EQ(p["fit"], "fits") << model << p["technique"];
+      EXPECT_TRUE(p["status"] != "ok" || p["fit"] == "fits") << model << p["technique"];
     }
   }
 }

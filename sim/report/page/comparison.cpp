@@ -186,7 +186,7 @@ std::string decision_details(const ModelReport& report) {
                     "<p>The pick has {}. In a near tie, with others within {} of it, the pick is the one with the "
                     "fewest GPU-hours.</p>\n",
                     objective_words(rules.objective), delta);
-  if (!printed && report.index < report.result.others.size())
+  if (!printed && report.index < report.result.others.size() && report.result.others[report.index].technique)
     out += fmt::format(
         "<p>The rule printed in the FABRIC study would pick {}. It compares speed per GPU of Pipeshard on two VMs "
         "with that of Data and Shard on one of them.</p>\n",
