@@ -27,7 +27,7 @@ constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"end of sequence not found", "; is this line indented as the list's other items are?"},
     {"end of sequence flow not found", "; a [ here or in a line above is not closed"},
     {"end of map flow not found", "; a { here or in a line above is not closed"},
-    {"illegal map value", "; a text with \": \" needs quotes, and a key a line of its own"},
+    {"illegal map value", "; is this line indented as its neighbours are? a text with \": \" needs quotes"},
     {"illegal EOF", "; is the file cut off?"},
 };
 
