@@ -66,4 +66,8 @@ std::function<std::optional<Scenario>(const Overrides&)> LoadedScenario::reload(
   };
 }
 
+VerdictOptions LoadedScenario::verdict_options(const Filter& filter) const {
+  return verdict_options_of(*texts_, set_, filter);
+}
+
 }  // namespace slmsim::python

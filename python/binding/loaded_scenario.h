@@ -6,6 +6,7 @@
 
 #include "sim/scenario/link.h"
 #include "sim/scenario/scenario.h"
+#include "sim/search/verdict.h"
 
 namespace slmsim::python {
 
@@ -24,6 +25,7 @@ class LoadedScenario {
   Scenario narrowed(const Filter& filter) const;
   // For use on another thread: the scenario with overrides beyond its own, or nothing where they are invalid.
   std::function<std::optional<Scenario>(const Overrides& more)> reload(const Filter& filter) const;
+  VerdictOptions verdict_options(const Filter& filter) const;
 
  private:
   LoadedScenario(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts);

@@ -62,7 +62,7 @@ void add_run(py::module_& module) {
   py::class_<RunOutput>(module, "Run")
       .def("json", [](const RunOutput& output) { return to_json(output.result()); })
       .def("csv", [](const RunOutput& output) { return to_csv({output.result()}); })
-      .def("table", [](const RunOutput& output) { return to_table(output.result()); })
+      .def("table", &RunOutput::table)
       .def("selection", [](const RunOutput& output) { return to_selection_table(output.result()); })
       .def("trace", &RunOutput::trace, "index"_a);
   module.def(

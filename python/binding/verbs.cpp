@@ -8,14 +8,16 @@
 
 #include "python/binding/interruptible.h"
 #include "sim/base/deadline.h"
-#include "sim/base/work.h"
 #include "sim/base/text.h"
+#include "sim/base/work.h"
 #include "sim/crew/crew.h"
 #include "sim/crew/ranks.h"
 #include "sim/fit/scenario_fit.h"
+#include "sim/report/report.h"
 #include "sim/report/tables.h"
 #include "sim/report/trace.h"
 #include "sim/search/plan_job.h"
+#include "sim/search/verdict.h"
 #include "sim/sweep/run.h"
 
 namespace py = pybind11;
@@ -44,28 +46,40 @@ std::string RunOutput::trace(std::size_t index) const {
   return interruptible([result = result_, index](Job&) { return trace_of(*result, result->predictions[index]); });
 }
 
+std::string RunOutput::table() const {
+  return interruptible([result = result_, file = loaded_.file(), verdict = loaded_.verdict_options(filter_)](Job& job) {
+    const CrewTurn turn(job);
+    VerdictOptions own = verdict;
+    own.stop = job.stop();
+    own.threads = available_cores();
+    TableOptions table;
+    table.verdicts = verdicts_of(*result, own);
+    table.scenario = file;
+    return to_table(*result, table);
+  });
+}
+
 RunOutput run(const LoadedScenario& loaded, const RunArguments& args) {
   check_techniques(args.filter.techniques);
   const Intervals intervals(args.interval, loaded.file(), loaded.set());
   const bool fitted = !args.interval.fitted.empty();
-  const std::string stale =
-      fmt::format("{} was fitted before the files of {} changed; fit again if the change matters",
-                  args.interval.fitted, loaded.file());
+  const std::string stale = fmt::format("{} was fitted before the files of {} changed; fit again if the change matters",
+                                        args.interval.fitted, loaded.file());
   if (intervals.is_stale() && PyErr_WarnEx(PyExc_UserWarning, stale.c_str(), 1) != 0) throw py::error_already_set();
   const LoadedScenario known = fitted ? loaded.with(intervals.overrides()) : loaded;
   Scenario scenario = known.narrowed(args.filter);
   PredictOptions options = json_options(scenario);
   options.links = measures_links(scenario, args.links, false);
-  return interruptible(
-      [intervals, options, file = loaded.file(), scenario = std::move(scenario)](Job& job) mutable -> RunOutput {
-        PredictOptions own = options;
-        own.stop = job.stop();
-        RunResult result = run_scenario(std::move(scenario), own);
-        if (!intervals.are_asked()) return RunOutput(std::move(result));
-        const CrewTurn turn(job);
-        intervals.add(file, result, job.stop());
-        return RunOutput(std::move(result));
-      });
+  return {interruptible([intervals, options, file = loaded.file(), scenario = std::move(scenario)](Job& job) mutable {
+            PredictOptions own = options;
+            own.stop = job.stop();
+            RunResult result = run_scenario(std::move(scenario), own);
+            if (!intervals.are_asked()) return result;
+            const CrewTurn turn(job);
+            intervals.add(file, result, job.stop());
+            return result;
+          }),
+          known, args.filter};
 }
 
 VerbOutput explain(const LoadedScenario& loaded, const Filter& filter, const py::object& progress) {
@@ -113,7 +127,8 @@ VerbOutput plan(const LoadedScenario& loaded, const PlanArguments& args, const p
 
 std::pair<std::string, std::string> sweep(const SweepArguments& args, const py::object& progress) {
   if (launch_of_environment().ranks > 1)
-    throw InputError({}, "an MPI launcher started several processes; run the sweep with slmsim sweep under that launcher");
+    throw InputError({},
+                     "an MPI launcher started several processes; run the sweep with slmsim sweep under that launcher");
   const auto read = std::make_shared<Sweep>(args.file, args.set);
   return interruptible(
       [read, args](Job& job) {

@@ -16,13 +16,19 @@ struct VerbOutput {
 // A run's result; its forms are computed on demand.
 class RunOutput {
  public:
-  explicit RunOutput(RunResult result) : result_(std::make_shared<const RunResult>(std::move(result))) {}
+  // `loaded`, `filter`: what ran.
+  RunOutput(RunResult result, const LoadedScenario& loaded, Filter filter)
+      : result_(std::make_shared<const RunResult>(std::move(result))), loaded_(loaded), filter_(std::move(filter)) {}
   const RunResult& result() const { return *result_; }
   // One iteration of prediction number `index` as a Chrome/Perfetto trace. Throws std::invalid_argument where it does not run.
   std::string trace(std::size_t index) const;
+  // As the program prints it, with how sure the pick is and what would be faster.
+  std::string table() const;
 
  private:
   std::shared_ptr<const RunResult> result_;
+  LoadedScenario loaded_;
+  Filter filter_;
 };
 
 struct RunArguments {

@@ -115,6 +115,10 @@ class Run(_Output):
         return self._core.json()
 
     def to_table(self) -> str:
+        return self._table
+
+    @cached_property
+    def _table(self) -> str:
         return self._core.table()
 
     def to_csv(self) -> str:

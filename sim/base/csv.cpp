@@ -6,6 +6,7 @@
 
 #include "sim/base/file.h"
 #include "sim/base/quantity.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 
@@ -83,6 +84,8 @@ std::vector<TableRow> read_table(const std::filesystem::path& path, const std::v
                                  const std::string& example) {
   const std::string text = read_regular_file(path, kMostBytes);
   const auto source = std::make_shared<Source>(Source{path.string(), ""});
+  if (text.find('\0') != std::string::npos)
+    throw InputError({source, 0, 0}, fmt::format("not a text file in UTF-8; a table such as {} is expected", example));
   const auto records = csv_records(text);
   if (records.empty())
     throw InputError({source, 0, 0}, fmt::format("the file is empty; a table such as {} is expected", example));
@@ -94,9 +97,15 @@ std::vector<TableRow> read_table(const std::filesystem::path& path, const std::v
                        fmt::format("duplicate column \"{}\"; name each once", printable(names[i]).substr(0, 64)));
   }
   for (const auto& needed : columns) {
-    if (std::find(names.begin(), names.end(), needed) == names.end())
-      throw InputError({source, 1, 1},
-                       fmt::format("no column \"{}\"; a table such as {} is expected", needed, example));
+    if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
+    const auto same = std::find_if(names.begin(), names.end(),
+                                   [&](const std::string& name) { return lower_case(name) == lower_case(needed); });
+    const bool separated = names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos;
+    throw InputError({source, 1, 1},
+                     fmt::format("no column \"{}\"; {}", needed,
+                                 same != names.end() ? fmt::format("\"{}\" must be in these letters", printable(*same))
+                                 : separated         ? "commas separate cells, not tabs or semicolons"
+                                                     : fmt::format("a table such as {} is expected", example)));
   }
   std::vector<TableRow> rows;
   for (std::size_t r = 1; r < records.size(); ++r) {

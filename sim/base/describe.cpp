@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,6 +73,18 @@ void keep_new(Description& run, Seen& seen) {
   run.entries.clear();
 }
 
+// The options that runs took at the forks of one map, up to one of its forks.
+using Tried = std::set<std::pair<std::string, std::vector<std::size_t>>>;
+
+// Adds the options at the first `count` forks, those of the last one's map. False if a run took them before.
+bool try_path(Tried& tried, const std::vector<Fork>& forks, std::size_t count) {
+  std::pair<std::string, std::vector<std::size_t>> path{forks[count - 1].map, {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (forks[i].map == path.first) path.second.push_back(forks[i].taken);
+  }
+  return tried.insert(std::move(path)).second;
+}
+
 }  // namespace
 
 std::vector<Alternative> KeyTree::alternatives(const std::string& map) const {
@@ -106,21 +120,27 @@ KeyTree describe(const Reader& read) {
   const Node& sample = *any.sample_of(ValueType::map());
   std::vector<Description> runs;
   Seen seen;
+  Tried tried;
   for (std::vector<std::size_t> script;;) {
     Description run;
     run.script = script;
     Reading reading;
     reading.description = &run;
     read(sample, reading);
-    // The next path: the next option at the last fork that has one.
     auto forks = run.forks;
     keep_new(run, seen);
     runs.push_back(std::move(run));
-    while (!forks.empty() && forks.back().taken + 1 == forks.back().options.size()) forks.pop_back();
+    // The next path: the last fork with an option that no run took after the same earlier options of its map.
+    for (std::size_t count = 1; count <= forks.size(); ++count) try_path(tried, forks, count);
+    for (; !forks.empty(); forks.pop_back()) {
+      auto& last = forks.back();
+      do ++last.taken;
+      while (last.taken < last.options.size() && !try_path(tried, forks, forks.size()));
+      if (last.taken < last.options.size()) break;
+    }
     if (forks.empty()) return KeyTree(std::move(runs));
     script.clear();
     for (const auto& fork : forks) script.push_back(fork.taken);
-    ++script.back();
   }
 }
 

@@ -176,6 +176,9 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
     return {0.0, fmt::format("\"{}\" does not start with a number; expected {}", text, example_of(dimension))};
   }
   const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  if (unit.starts_with(',')) {
+    return {0.0, fmt::format("\"{}\" has a comma; write a point for decimals, and thousands without a mark", text)};
+  }
   if (unit.empty()) return {0.0, fmt::format("\"{}\" has no unit; expected {}", text, example_of(dimension))};
   for (const auto& known : units_of(dimension)) {
     if (known.name != unit) continue;

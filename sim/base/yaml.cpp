@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -19,6 +20,16 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kMaxErrors = 50;  // per file: a binary file should not print a thousand lines
+
+// What yaml-cpp's messages mean to the author of the file.
+constexpr std::pair<std::string_view, std::string_view> kHints[] = {
+    {"end of map not found", "; is this line indented as its neighbours are, with a space after the colon?"},
+    {"end of sequence not found", "; is this line indented as the list's other items are?"},
+    {"end of sequence flow not found", "; a [ here or in a line above is not closed"},
+    {"end of map flow not found", "; a { here or in a line above is not closed"},
+    {"illegal map value", "; is this line indented as its neighbours are? a text with \": \" needs quotes"},
+    {"illegal EOF", "; is the file cut off?"},
+};
 
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -251,8 +262,10 @@ Node parse(const std::shared_ptr<const Source>& source) {
     if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
       throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML allows only spaces there");
     const bool marked = !error.mark.is_null();
+    const auto hint = std::find_if(std::begin(kHints), std::end(kHints),
+                                   [&](const auto& one) { return error.msg.find(one.first) != std::string::npos; });
     throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},
-                     fmt::format("not valid YAML: {}", error.msg));
+                     fmt::format("not valid YAML: {}{}", error.msg, hint == std::end(kHints) ? "" : hint->second));
   }
 }
 

@@ -51,21 +51,35 @@ std::vector<Group> different_groups(const Scenario& scenario) {
   return out;
 }
 
-// Number of techniques that fit, by model and group.
-std::vector<int> fitting(const Scenario& scenario, const std::vector<Group>& groups) {
-  std::vector<int> out;
+// Number of techniques that fit, by model and group, and of those that stay off the edge of memory, where a run may be slower or
+// fail for what is not modelled.
+struct Fitting {
+  std::vector<int> all, with_room;
+
+  bool operator==(const Fitting&) const = default;
+};
+
+Fitting fitting(const Scenario& scenario, const std::vector<Group>& groups) {
+  Fitting out;
   for (const auto& model : scenario.models) {
     const OperatorGraph operators = build_operator_graph(model);
     for (const auto& group : groups) {
-      int count = 0;
+      int& all = out.all.emplace_back(0);
+      int& with_room = out.with_room.emplace_back(0);
       for (const auto& options : scenario.techniques) {
         const PlanResult plan = make_plan({scenario, model, operators, group, options});
-        if (plan.plan && fits(*plan.plan, operators, scenario)) ++count;
+        if (!plan.plan || !fits(*plan.plan, operators, scenario)) continue;
+        ++all;
+        const auto memory = memory_of(*plan.plan, operators, scenario);
+        if (std::none_of(memory.begin(), memory.end(), [](const auto& m) { return m.at_edge(); })) ++with_room;
       }
-      out.push_back(count);
     }
   }
   return out;
+}
+
+bool has_any(const std::vector<int>& counts) {
+  return std::any_of(counts.begin(), counts.end(), [](int count) { return count > 0; });
 }
 
 // All GPUs, or GPUs of one VM.
@@ -207,11 +221,15 @@ ChosenBatch choose_batch(const Scenario& wanted, int stated) {
     return fitting(scenario, checked);
   };
   ChosenBatch out;
-  std::vector<int> most;
-  for (const bool rematerialisation : {false, true}) {
-    scenario.training.rematerialisation = rematerialisation;
-    most = fitting_with(sizes.back());
-    out.fits = std::any_of(most.begin(), most.end(), [](int count) { return count > 0; });
+  Fitting most;
+  // Recomputing layers costs less time than a run at the edge of memory may.
+  for (const bool room : {true, false}) {
+    for (const bool rematerialisation : {false, true}) {
+      scenario.training.rematerialisation = rematerialisation;
+      most = fitting_with(sizes.back());
+      out.fits = has_any(room ? most.with_room : most.all);
+      if (out.fits) break;
+    }
     if (out.fits) break;
   }
   Sizes chosen = sizes.back();
@@ -230,13 +248,14 @@ ChosenBatch choose_batch(const Scenario& wanted, int stated) {
                    ? (even ? "sequences per iteration" : "sequences per iteration; some groups cannot divide it evenly")
                    : fmt::format("assumed: sequences per iteration{}",
                                  even ? ", which every group of GPUs divides evenly" : "")};
-  out.micro_batch = {std::to_string(chosen.micro_batch),
-                     fmt::format("sequences that a GPU computes at once{}",
-                                 !out.fits       ? "; nothing fits even so"
-                                 : too_large > 0 ? fmt::format("; with {} fewer techniques or groups fit", too_large)
-                                                 : "")};
+  out.micro_batch = {
+      std::to_string(chosen.micro_batch),
+      fmt::format("sequences that a GPU computes at once{}",
+                  !out.fits       ? "; nothing fits even so"
+                  : too_large > 0 ? fmt::format("; with {} less fits, or at the edge of memory", too_large)
+                                  : "")};
   if (scenario.training.rematerialisation && out.fits)
-    out.rematerialisation = {"yes", "recomputes layers; without it nothing fits"};
+    out.rematerialisation = {"yes", "recomputes layers; without it nothing fits, or at the edge of memory only"};
   return out;
 }
 

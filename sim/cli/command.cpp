@@ -64,8 +64,20 @@ void add_format_option(CLI::App& verb, std::string& format, const std::vector<st
     const CLI::Option* output = verb.get_option_no_throw("--output");
     if (output == nullptr || output->count() == 0) return;
     const std::string file = output->as<std::string>();
-    for (const auto& [ending, word] : {std::pair{".json", "json"}, {".csv", "csv"}, {".md", "markdown"}}) {
-      if (!file.ends_with(ending) || std::find(words.begin(), words.end(), word) == words.end()) continue;
+    for (const auto& [ending, word] : {std::pair{".json", "json"},
+                                       {".csv", "csv"},
+                                       {".md", "markdown"},
+                                       {".html", "a page"},
+                                       {".yaml", "yaml"},
+                                       {".yml", "yaml"},
+                                       {".png", "an image"},
+                                       {".svg", "an image"},
+                                       {".pdf", "an image"}}) {
+      if (!file.ends_with(ending)) continue;
+      if (std::find(words.begin(), words.end(), word) == words.end())
+        throw InputError({}, fmt::format("--output {}: slmsim {} writes {}{}", file, verb.get_name(),
+                                         fmt::join(words, words.size() == 2 ? " or " : ", "),
+                                         word == std::string_view("a page") ? "; slmsim report writes a page" : ""));
       if (verb.count("--format") > 0 && format != word)
         throw InputError({}, fmt::format("--format {} contradicts --output {}; leave out one of them", format, file));
       format = word;

@@ -270,6 +270,7 @@ Inventory machines_of(InitOptions& options) {
 }
 
 void add_links(const InitOptions& options, Inventory& inventory) {
+  std::set<std::pair<std::string, std::string>> pairs;
   for (const auto& word : options.links) {
     const char* form = "SITE,SITE=RTT or SITE,SITE=RTT,RATE";
     const Pair pair = pair_of("--link", word, form);
@@ -282,10 +283,19 @@ void add_links(const InitOptions& options, Inventory& inventory) {
       for (const auto& machine : inventory.machines) {
         if (std::find(sites.begin(), sites.end(), machine.site) == sites.end()) sites.push_back(machine.site);
       }
-      if (std::find(sites.begin(), sites.end(), *end) == sites.end())
-        throw InputError({}, fmt::format("--link: there is no site \"{}\"; {}", printable(*end).substr(0, 64),
-                                         did_you_mean(*end, sites)));
+      if (std::find(sites.begin(), sites.end(), *end) != sites.end()) continue;
+      const auto machine = std::find_if(inventory.machines.begin(), inventory.machines.end(),
+                                        [&](const Machine& one) { return one.name == *end; });
+      throw InputError({}, fmt::format("--link: there is no site \"{}\"; {}", printable(*end).substr(0, 64),
+                                       machine == inventory.machines.end()
+                                           ? did_you_mean(*end, sites)
+                                           : fmt::format("the machine of that name is at site {}", machine->site)));
     }
+    if (connection.from == connection.to)
+      throw InputError({}, fmt::format("--link \"{}\" names one site twice; a link joins two sites", word));
+    if (!pairs.insert(std::minmax(connection.from, connection.to)).second)
+      throw InputError({}, fmt::format("--link states the path between {} and {} twice; state it once", connection.from,
+                                       connection.to));
     const auto second = pair.value.find(',');
     const auto rtt = parse_quantity(pair.value.substr(0, second), Dimension::kTime);
     if (!rtt.problem.empty()) throw InputError({}, fmt::format("--link: {}", rtt.problem));

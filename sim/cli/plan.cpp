@@ -179,6 +179,7 @@ class Searches {
     if (scenarios.size() > 1 && launch_of_environment().ranks > 1)
       throw InputError({}, "the ranks of an MPI job search one scenario; run the others as separate jobs");
     for (const auto& scenario : scenarios) {
+      check_technique(scenario, job_.technique);
       check_objective(job_.objective.value_or(scenario.plan.objective), scenario);
       check_varied(scenario.plan, scenario.techniques);
     }

@@ -9,6 +9,7 @@
 #include "sim/base/work.h"
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
+#include "sim/crew/crew.h"
 #include "sim/predict/result.h"
 #include "sim/report/page/page.h"
 #include "sim/search/verdict.h"
@@ -42,6 +43,7 @@ std::optional<RunResult> run_until(const std::function<bool()>& stop, Scenario s
                                    const Intervals& intervals, std::vector<std::string>& lacks) {
   PredictOptions predicted;
   predicted.links = measures_links(scenario, false, false);
+  predicted.threads = available_cores();
   predicted.stop = stop;
   std::optional<RunResult> result;
   try {
@@ -51,23 +53,6 @@ std::optional<RunResult> run_until(const std::function<bool()>& stop, Scenario s
     if (result) lacks.emplace_back("intervals");
   }
   return result;
-}
-
-// The first facts of each model; without suggestions where the scenario cannot be read again.
-std::vector<Verdict> verdicts_until(const std::function<bool()>& stop, const RunResult& result,
-                                    const ReportOptions& options, const Overrides& overrides) {
-  VerdictOptions more;
-  more.stop = stop;
-  more.reload = [&](const Overrides& added) -> std::optional<Scenario> {
-    Overrides all = overrides;
-    all.insert(all.end(), added.begin(), added.end());
-    try {
-      return load_scenario(options.scenario, all);
-    } catch (const InputError&) {
-      return std::nullopt;
-    }
-  };
-  return verdicts_of(result, more);
 }
 
 // With the sweep of round-trip times, unless it is stopped.
@@ -88,6 +73,11 @@ std::string stopped_text(const std::vector<std::string>& lacks) {
 int report(const ReportOptions& given) {
   ReportOptions options = given;
   options.scenarios = {options.scenario};
+  for (const char* ending : {".json", ".csv", ".md", ".yaml", ".yml", ".pdf", ".png", ".svg"}) {
+    if (options.output.ends_with(ending))
+      throw InputError({},
+                       fmt::format("--output {}: slmsim report writes a page, such as report.html", options.output));
+  }
   refuse_twice_overridden(options.overrides);
   const Intervals intervals = intervals_of(options.interval, options);
   Scenario scenario = load_scenario(options.scenario, intervals.overrides());
@@ -101,7 +91,10 @@ int report(const ReportOptions& given) {
     end_as_asked();
     throw InputError({}, "stopped before everything was predicted; no page is written");
   }
-  const std::vector<Verdict> verdicts = verdicts_until(stop, *result, options, intervals.overrides());
+  VerdictOptions verdict = verdict_options_of(ScenarioFile(options.scenario), intervals.overrides());
+  verdict.stop = stop;
+  verdict.threads = available_cores();
+  const std::vector<Verdict> verdicts = verdicts_of(*result, verdict);
   std::vector<ModelReport> reports;
   std::vector<std::string> timelines;
   bool anything_runs = false;

@@ -82,6 +82,11 @@ std::string tables_of(const RunOptions& options, const Overrides& set, const std
 
 int run(const RunOptions& options) {
   const auto format = static_cast<Format>(index_of("--format", options.format, format_names()));
+  for (const auto& [given, name] :
+       {std::pair{options.all, "--all"}, {options.steps, "--steps"}, {options.assumed, "--assumed"}}) {
+    if (given && format != Format::kTable)
+      throw InputError({}, fmt::format("{0} is for the table; leave it or --format {1} out", name, options.format));
+  }
   PredictOptions predict_options;
   predict_options.threads = available_cores();
   predict_options.time_misfits = format != Format::kTable;

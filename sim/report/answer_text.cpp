@@ -11,6 +11,7 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
+#include "sim/scenario/technique.h"
 
 namespace slmsim {
 namespace {
@@ -54,8 +55,13 @@ std::string all_gpus_text(const RunResult& result, const Prediction& best) {
   const auto& b = fastest->breakdown;
   const double factor = fastest->job / best.job;
   const double waiting = (b.exposed_communication + b.overhead) / fastest->iteration;
-  return fmt::format("{}: {:.3g} times {} ({}, waiting {} of the time).", all, factor < 1 ? 1 / factor : factor,
-                     factor < 1 ? "faster" : "slower", fastest->technique->name, percent(waiting));
+  const double idle = b.pipeline_bubble / fastest->iteration;
+  const double most_lost = std::max(waiting, idle);
+  const std::string lost =
+      most_lost < 0.005 ? ""
+                        : fmt::format(", {} {} of the time", idle > waiting ? "idle" : "waiting", percent(most_lost));
+  return fmt::format("{}: {:.3g} times {} ({}{}).", all, factor < 1 ? 1 / factor : factor,
+                     factor < 1 ? "faster" : "slower", fastest->technique->name, lost);
 }
 
 // "30.7 min (26.1 to 36.0)".
@@ -74,7 +80,10 @@ std::string best_text(const RunResult& result, const Verdict& v) {
     out.push_back(fmt::format("{:.1f} of {:.1f} GiB", memory->total().value / kGibi, memory->limit.value / kGibi));
   if (p.bill.cost && *p.bill.cost > 0) out.push_back(fmt::format("{} {}", money_text(*p.bill.cost), p.bill.currency));
   if (v.fits && *v.fits < kSureToFit) out.push_back(fmt::format("fits: {}", percent(*v.fits)));
-  out.push_back(v.right ? fmt::format("{} sure", percent(*v.right)) : "how sure: --intervals");
+  // Where one GPU is all there is, nothing is picked.
+  const bool is_choice = p.gpus > 1 || std::any_of(result.predictions.begin(), result.predictions.end(),
+                                                   [&](const Prediction& other) { return other.group != p.group; });
+  if (is_choice) out.push_back(v.right ? fmt::format("{} sure", percent(*v.right)) : "how sure: --intervals");
   // Lines break between these only.
   for (auto& one : out) std::replace(one.begin(), one.end(), ' ', kNoBreak);
   return fmt::format("{}", fmt::join(out, ", "));
@@ -159,8 +168,18 @@ std::string first_remedy(const std::string& reason) {
   const std::string mark = "it would fit with ";
   const std::size_t at = reason.find(mark);
   if (at == std::string::npos) return "";
-  const std::size_t begin = at + mark.size();
-  return reason.substr(begin, reason.find(", or with ", begin) - begin);
+  const std::string next = ", or with ";
+  const auto& techniques = technique_names();
+  for (std::size_t begin = at + mark.size(); begin < reason.size();) {
+    const std::size_t end = std::min(reason.find(next, begin), reason.size());
+    const std::string remedy = reason.substr(begin, end - begin);
+    // Other techniques that fit have rows of their own.
+    const bool named =
+        std::find(techniques.begin(), techniques.end(), remedy.substr(0, remedy.find(' '))) != techniques.end();
+    if (!named) return remedy;
+    begin = end + next.size();
+  }
+  return "";
 }
 
 }  // namespace
@@ -225,11 +244,13 @@ std::string setup_text(const Scenario& s) {
   const bool same = std::all_of(s.models.begin(), s.models.end(),
                                 [&](const Transformer& model) { return model.sequence == s.models.front().sequence; });
   out.push_back(same && !s.models.empty() ? fmt::format("{} x {} tokens per step", t.batch, s.models.front().sequence)
-                                          : fmt::format("{} sequences per step", t.batch));
-  out.push_back(fmt::format("{:.0f} step{}", t.steps(), t.steps() == 1 ? "" : "s"));
+                                          : count_of(t.batch, "sequence") + " per step");
+  out.push_back(count_of(t.steps(), "step"));
   out.push_back(name_in(precision_names(), t.precision));
   if (!s.software.stack.empty()) out.push_back(s.software.stack);
   if (s.software.attention == AttentionKernel::kFlash) out.emplace_back("flash attention");
+  // Lines break between these only.
+  for (auto& one : out) std::replace(one.begin(), one.end(), ' ', kNoBreak);
   return fmt::format("{}: {}", s.name, fmt::join(out, ", "));
 }
 

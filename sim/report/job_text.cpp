@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,7 +20,12 @@ std::string parts_text(const JobParts& mean) {
   return fmt::format("{}", fmt::join(shares, "/"));
 }
 
-std::string amount(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "?"; }
+// Widths of names that share a line with their figures, whose line then has 100 columns.
+constexpr std::size_t kTechnique = 10, kGroup = 13;
+
+std::string amount(double value) {
+  return !std::isfinite(value) ? "?" : value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
 
 // Size and interval of checkpoints.
 std::string checkpoint_text(const JobOutcome& job) {
@@ -63,23 +67,24 @@ std::string job_duration(double seconds) {
 }
 
 std::string job_table(const RunResult& result, const std::string& model) {
-  std::size_t wide = 10;
-  for (const auto& p : result.predictions) wide = std::max(wide, std::strlen(p.technique->name));
   const JobRules& rules = *result.scenario.job;
-  std::string out = fmt::format(
-      "\n  whole jobs, {} drawn (seed {}); time: "
-      "useful/checkpoints/lost/restarts/waiting/evaluation/start-up/loading\n",
-      rules.samples, rules.seed);
-  out += fmt::format("  {:<{}} {:<13} {:>9} {:>22} {:>8} {:>7} {:>8} {:>5} {:>6}\n", "technique", wide, "group",
-                     "median", "80 % interval", "by lease", "goodput", "cost", "kWh", "kg CO2");
+  std::string out =
+      "\n" + wrapped("  ", fmt::format("whole jobs, {} drawn (seed {}); time: useful / checkpoints / lost / restarts / "
+                                       "waiting / evaluation / start-up / loading",
+                                       rules.samples, rules.seed));
+  out += fmt::format("  {:<{}} {:<{}} {:>9} {:>22} {:>8} {:>7} {:>10} {:>5} {:>6}\n", "technique", kTechnique, "group",
+                     kGroup, "median", "80 % interval", "by lease", "goodput", "cost", "kWh", "kg CO2");
   std::string notes;
   for (std::size_t i = 0; i < result.predictions.size(); ++i) {
     const Prediction& p = result.predictions[i];
     if (p.model != model || p.status != Status::kOk || !result.jobs[i]) continue;
     const JobOutcome& job = *result.jobs[i];
     constexpr double kPerKwh = 1 / kJoulesPerKwh;
-    out += fmt::format("  {:<{}} {:<13} {:>9} {:>22} {:>8} {:>7} {:>8} {:>5} {:>6}\n", p.technique->name, wide,
-                       group_text(p.group), job_duration(job.length.median),
+    const std::string technique = p.technique->name, group = group_text(p.group);
+    const bool fits = technique.size() <= kTechnique && group.size() <= kGroup;
+    if (!fits) out += wrapped("  ", place_of(p) + ":");
+    out += fmt::format("  {:<{}} {:<{}} {:>9} {:>22} {:>8} {:>7} {:>10} {:>5} {:>6}\n", fits ? technique : "",
+                       kTechnique, fits ? group : "", kGroup, job_duration(job.length.median),
                        fmt::format("{} to {}", job_duration(job.length.low), job_duration(job.length.high)),
                        job.before_lease ? in_percent(*job.before_lease) + " %" : "-", in_percent(job.goodput) + " %",
                        job.cost ? amount(job.cost->median) + " " + job.currency : "-",

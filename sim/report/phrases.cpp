@@ -52,8 +52,15 @@ std::string place_of(const Prediction& prediction) {
   return fmt::format("{} on {}", prediction.technique->name, group_text(prediction.group));
 }
 
+std::string count_of(double count, const std::string& thing) {
+  return fmt::format("{:.0f} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string round_text(const RoundTimes& round) {
   const std::string steps = round.steps == 1 ? "step" : "steps";
+  if (round.count == 0)
+    return fmt::format("the job is one round of {}, {}; a full one of {} takes {}", count_of(round.rest, "step"),
+                       to_text(round.rest_time), round.steps, to_text(round.time));
   std::string out =
       fmt::format("rounds of {} {} take {}; the job has {:.0f}", round.steps, steps, to_text(round.time), round.count);
   if (round.rest > 0)
@@ -67,16 +74,16 @@ std::string warm_up_text(const WarmUp& warm_up) {
 }
 
 std::string extent_text(const Training& training) {
+  const std::string pass = count_of(training.blocks_per_epoch, "sequence");
   switch (training.extent) {
     case Extent::kSamples:
-      return fmt::format("{:.0f} sequences", training.blocks_per_epoch);
+      return pass;
     case Extent::kTokens:
-      return fmt::format("{:.12g} tokens in {:.0f} sequences", training.tokens, training.blocks_per_epoch);
+      return fmt::format("{:.12g} tokens in {}", training.tokens, pass);
     case Extent::kEpochs:
       break;
   }
-  return fmt::format("{} epoch{} of {:.0f} sequences", training.epochs, training.epochs == 1 ? "" : "s",
-                     training.blocks_per_epoch);
+  return fmt::format("{} of {}", count_of(training.epochs, "epoch"), pass);
 }
 
 std::string basis_text(const TimeBasis& basis) {

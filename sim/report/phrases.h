@@ -49,6 +49,9 @@ std::string warm_up_text(const WarmUp& warm_up);
 // "20 epochs of 570 sequences", or the sequences or tokens where the job states these.
 std::string extent_text(const Training& training);
 
+// "1 step", "2 steps".
+std::string count_of(double count, const std::string& thing);
+
 // "82 % measured, 12 % interpolated, 6 % roofline": shares of the time.
 std::string basis_text(const TimeBasis& basis);
 

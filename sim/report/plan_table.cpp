@@ -114,15 +114,15 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
     return fmt::format("{} on {} ({}), {}", p.technique->name, group_text(p.group), p.description,
                        cost_text(p.cost, report));
   };
+  const std::string best = wrapped("  ", "best on several VMs: " + named(*m.several_vms)) +
+                           wrapped("  ", "best on one VM, the training unchanged: " + named(*m.one_vm));
   const double ratio = m.one_vm->cost / m.several_vms->cost;
-  if (report.objective == PlanObjective::kDeadline)
-    return fmt::format("  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n",
-                       named(*m.several_vms), named(*m.one_vm));
-  return fmt::format(
-      "  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n", named(*m.several_vms),
-      named(*m.one_vm),
-      ratio > 1 ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
-                : fmt::format("several VMs do not win: the best simulated plan takes {:.3g} times as much", 1 / ratio));
+  if (report.objective == PlanObjective::kDeadline) return best;
+  return best +
+         wrapped("  ", ratio > 1
+                           ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
+                           : fmt::format("several VMs do not win: the best simulated plan takes {:.3g} times as much",
+                                         1 / ratio));
 }
 
 std::vector<Assumption> assumptions_of_list(const PlanReport& report) {
@@ -151,7 +151,7 @@ std::string refused_text(const SearchResult& s) {
   std::size_t shown = 0;
   for (std::size_t i = 0; i < std::min(kMostKinds, s.refused.size()); ++i) {
     shown += s.refused[i].count;
-    out += fmt::format("  {} cannot run: {}\n", s.refused[i].count, s.refused[i].reason);
+    out += wrapped("  ", fmt::format("{} cannot run: {}", s.refused[i].count, s.refused[i].reason));
   }
   const std::size_t others = refused_count(s) - shown;
   if (others > 0) out += fmt::format("  {} cannot run for {} other reasons\n", others, s.refused.size() - kMostKinds);
@@ -170,8 +170,8 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   out += refused_text(s);
   if (s.thinned) out += "  too many groups of GPUs; not all were searched\n";
   if (s.best.empty()) {
-    out += s.stopped ? "  nothing found in time; a longer --time-limit may help\n"
-                     : fmt::format("  {}\n", none_text(s));
+    out +=
+        s.stopped ? "  nothing found in time; a longer --time-limit may help\n" : fmt::format("  {}\n", none_text(s));
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
@@ -182,26 +182,29 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     const DeviceMemory* memory = fullest(p.memory);
     const std::string factor = i == 0 ? "best" : fmt::format("{:.3g} x", s.best[i].cost / s.best[0].cost);
     const std::string cost = report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report);
-    out += fmt::format(
-        "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  {} on {}: {}\n", i + 1, cost, duration(p.job), to_text(p.iteration),
-        p.gpus, memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-",
-        p.technique->name, group_text(p.group), m.descriptions[i]);
+    out += wrapped(
+        fmt::format(
+            "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  ", i + 1, cost, duration(p.job), to_text(p.iteration), p.gpus,
+            memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-"),
+        fmt::format("{}: {}", place_of(p), m.descriptions[i]));
   }
   for (std::size_t i = 0; i < s.best.size(); ++i) {
-    if (i < m.jobs.size() && m.jobs[i]) out += fmt::format("  whole jobs in {}.: {}\n", i + 1, job_line(*m.jobs[i]));
+    if (i < m.jobs.size() && m.jobs[i])
+      out += wrapped("  ", fmt::format("whole jobs in {}.: {}", i + 1, job_line(*m.jobs[i])));
   }
   for (std::size_t i = 1; i < s.best.size(); ++i)
-    out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
+    out += wrapped(
+        "  ", fmt::format("behind in {}. by: {} per iteration", i + 1, why_behind(m.predictions[0], m.predictions[i])));
   for (std::size_t i = 0; i < s.best.size(); ++i) {
     const Prediction& p = m.predictions[i];
-    if (p.round) out += fmt::format("  in {}.: {}\n", i + 1, round_text(*p.round));
-    if (p.warm_up) out += fmt::format("  in {}.: {}\n", i + 1, warm_up_text(*p.warm_up));
+    if (p.round) out += wrapped("  ", fmt::format("in {}.: {}", i + 1, round_text(*p.round)));
+    if (p.warm_up) out += wrapped("  ", fmt::format("in {}.: {}", i + 1, warm_up_text(*p.warm_up)));
   }
-  for (const auto& remark : remarks_of(m)) out += fmt::format("  remark: {}\n", remark);
+  for (const auto& remark : remarks_of(m)) out += wrapped("  ", "remark: " + remark);
   out += far_apart_text(report, m);
   for (const auto& limit : m.limits)
-    out += fmt::format("  limits 1.: {} ({:.0f} %), if {}\n", limit.name,
-                       100 * (limit.given_back / m.predictions[0].iteration), limit.what);
+    out += wrapped("  ", fmt::format("limits 1.: {} ({:.0f} %), if {}", limit.name,
+                                     100 * (limit.given_back / m.predictions[0].iteration), limit.what));
   out += fmt::format("  the same by: {}\n", run_command(report, m, 0));
 }
 
@@ -265,8 +268,10 @@ std::string to_plan_table(const PlanReport& report) {
   std::string out = fmt::format("{}: the best plans by {}\n", report.scenario.name,
                                 name_in(plan_objective_names(), report.objective));
   for (const auto& model : report.models) add_model(out, report, model);
-  if (const std::string assumed = assumed_line(assumptions_of_list(report)); !assumed.empty())
-    out += "\n" + assumed + "\n";
+  if (const auto assumed = assumptions_of_list(report); !assumed.empty())
+    out += "\n" + wrapped("", fmt::format("assumed: {}; slmsim run {} --assumed lists them",
+                                          count_of(static_cast<double>(assumed.size()), "value"),
+                                          report.file.empty() ? "SCENARIO" : shell_word(report.file)));
   return out;
 }
 

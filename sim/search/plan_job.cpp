@@ -79,7 +79,14 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
 
 }  // namespace
 
+void check_technique(const Scenario& scenario, const Technique* technique) {
+  Scenario own = scenario;
+  const std::string lack = technique ? narrow(own, {{}, {}, {technique->name}}) : "";
+  if (!lack.empty()) throw InputError({}, lack);
+}
+
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
+  check_technique(scenario, job.technique);
   PlanReport report{.scenario = scenario, .objective = job.objective.value_or(scenario.plan.objective), .models = {}};
   check_objective(report.objective, scenario);
   check_varied(scenario.plan, scenario.techniques);

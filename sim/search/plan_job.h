@@ -72,7 +72,10 @@ struct PlanJob {
 
 // A deadline also ends the listing of choices. Where options.stop or the deadline ends the search, the result has the plans
 // found by then, without limits. The journal stays: the caller removes it once the result is written. Throws InputError where
-// the objective lacks prices, or where the journal belongs to another search.
+// the objective lacks prices or the scenario the technique, or where the journal belongs to another search.
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
+
+// Throws InputError where the scenario lacks the technique, if not nullptr.
+void check_technique(const Scenario& scenario, const Technique* technique);
 
 }  // namespace slmsim

@@ -66,6 +66,8 @@ std::vector<std::size_t> rows_within(const RunResult& result, const Verdict& ver
   for (const std::size_t row : rows_of(result, verdict.model)) {
     const Prediction& p = result.predictions[row];
     const auto repeats = [&](std::size_t other) { return same_result(result.predictions[other], p); };
+    // On one GPU techniques hardly differ.
+    if (best.gpus == 1 && p.group == best.group) continue;
     if (row == *verdict.best || same_result(p, best) || std::any_of(out.begin(), out.end(), repeats)) continue;
     if (cost_of(p, objective) <= cost_of(best, objective) * factor) out.push_back(row);
   }
@@ -120,35 +122,37 @@ void add_known(const RunResult& result, std::size_t model, Verdict& out) {
   if (model < u.picks.size()) out.right = u.picks[model].right;
 }
 
-void add_drawn(const RunResult& result, const VerdictOptions& options, std::vector<Verdict>& verdicts) {
+// False where the budget allows too few draws. Without rivals only times and memory are known, and not how sure the pick is.
+bool add_drawn(const RunResult& result, const VerdictOptions& options, bool with_rivals,
+               std::vector<Verdict>& verdicts) {
   Ensemble ensemble;
   double work = 0;
   for (const auto& verdict : verdicts) {
     if (!verdict.best) continue;
-    auto rows = rivals_of(result, verdict);
+    auto rows = with_rivals ? rivals_of(result, verdict) : std::vector<std::size_t>{};
     rows.insert(rows.begin(), *verdict.best);
     for (const std::size_t row : rows) {
       ensemble.cells.push_back(cell_of(result.predictions[row]));
       work += work_of(result.scenario, result.predictions[row]);
     }
   }
-  if (ensemble.cells.empty()) return;
+  if (ensemble.cells.empty()) return true;
   const double budget = std::max(kLittleWorkOfDraws, kWorkOfDraws * work_of(result));
   const std::size_t count = std::min(kDraws, static_cast<std::size_t>(budget / work));
-  if (count < kFewestDraws) return;
+  if (count < kFewestDraws) return false;
   const PointLayout layout = layout_of(options.unknowns);
   const Posterior prior = prior_of(options.unknowns, count, kSeed);
   std::vector<Overrides> points;
   for (const auto& point : prior.points) points.push_back(layout.overrides(0, point));
   const auto forecasts = forecasts_at(points, ensemble.cells, options);
-  if (is_over(options)) return;
+  if (is_over(options)) return true;
   for (std::size_t i = 0; i < forecasts.size(); ++i) {
     if (forecasts[i].empty()) continue;
     ensemble.forecasts.push_back(forecasts[i]);
     ensemble.discrepancies.push_back(layout.discrepancy(prior.points[i]));
     ensemble.weights.push_back(1);
   }
-  if (ensemble.size() < kFewestDraws) return;
+  if (ensemble.size() < kFewestDraws) return true;
   const auto outcomes = outcomes_of(ensemble, kinds_of(result.scenario, ensemble.cells),
                                     result.scenario.selection.objective, kOutcomes, kSeed);
   for (std::size_t m = 0; m < verdicts.size(); ++m) {
@@ -158,8 +162,10 @@ void add_drawn(const RunResult& result, const VerdictOptions& options, std::vect
     const Interval job = interval_of(ensemble, cell, Measure::kJob, verdict.level);
     if (job.high > 0) verdict.job = job;
     verdict.fits = fits_of(ensemble, cell);
+    if (!with_rivals) continue;
     verdict.right = judge_pick(outcomes, ensemble.cells, result.selections[m], result.scenario.selection.delta).right;
   }
+  return true;
 }
 
 // Whether an unknown can change any of these predictions.
@@ -333,7 +339,7 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
     if (result.uncertainty) add_known(result, m, verdict);
   }
   if (options.reload && !options.unknowns.empty()) {
-    if (!result.uncertainty) add_drawn(result, options, out);
+    if (!result.uncertainty && !add_drawn(result, options, true, out)) add_drawn(result, options, false, out);
     add_key_assumptions(result, options, out);
   }
   for (auto& verdict : out) {

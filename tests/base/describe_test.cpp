@@ -54,6 +54,29 @@ TEST(Describe, TellsRangeDefaultAndMeaningOfAKey) {
   EXPECT_EQ(keys[5].fallback, "gpipe");
 }
 
+TEST(Describe, ReadsOncePerOptionOfAMapAndNotPerCombinationOfMaps) {
+  int runs = 0;
+  const KeyTree tree = describe([&](const Node& node, Reading& reading) {
+    ++runs;
+    Fields f(node, "", reading);
+    for (const char* name : {"a", "b", "c"}) {
+      f.each({name, "Maps."}, true, [](const Entry&, Fields& own) {
+        own.flag(own.forking_choice({"mode", "Which."}, {"x", "y", "z"}) == 0 ? FileKey{"one", "One."}
+                                                                              : FileKey{"other", "Other."},
+                 true);
+      });
+    }
+    f.done();
+  });
+  EXPECT_EQ(runs, 7);  // 1 + 3 maps x 2 further options, not 3 x 3 x 3
+  for (const char* map : {"a.NAME", "b.NAME", "c.NAME"}) {
+    const auto alternatives = tree.alternatives(map);
+    ASSERT_EQ(alternatives.size(), 2) << map;
+    EXPECT_THAT(keys_of(alternatives.front()), ElementsAre("mode", "one"));
+    EXPECT_THAT(keys_of(alternatives.back()), ElementsAre("mode", "other"));
+  }
+}
+
 TEST(Describe, EntersMapsNamesAndLists) {
   const KeyTree tree = describe([](const Node& node, Reading& reading) {
     Fields f(node, "", reading);

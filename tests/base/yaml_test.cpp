@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::EndsWith;
+using testing::HasSubstr;
 using testing::StartsWith;
 using Kind = Node::Kind;
 
@@ -110,6 +111,14 @@ TEST(Yaml, AllowsTheMarksAroundOneDocument) { EXPECT_THAT(errors_in("---\na: 1\n
 TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(errors_in("a: [1, 2\n"), ElementsAre(StartsWith("run.yaml:2:1: error: not valid YAML: ")));
   EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"), ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
+}
+
+TEST(Yaml, SaysWhatIsWrongInTheAuthorsWords) {
+  EXPECT_THAT(errors_in("a:\n  b: 1\n   c: 2\n"),
+              ElementsAre(HasSubstr("is this line indented as its neighbours are")));
+  EXPECT_THAT(errors_in("a: 1\nb:[2]\nc: 3\n"), ElementsAre(HasSubstr("with a space after the colon?")));
+  EXPECT_THAT(errors_in("a: [1, 2\nb: 3\n"), ElementsAre(HasSubstr("a [ here or in a line above is not closed")));
+  EXPECT_THAT(errors_in("a: b: c\n"), ElementsAre(HasSubstr("? a text with \": \" needs quotes")));
 }
 
 TEST(Yaml, SaysThatATabIndents) {

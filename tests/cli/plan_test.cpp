@@ -39,6 +39,13 @@ TEST(Plan, PrintsJson) {
   EXPECT_EQ(run["predictions"][0]["minutes"], model["plans"][0]["minutes"]);
 }
 
+TEST(Plan, RefusesATechniqueThatTheScenarioLacks) {
+  const RunOutcome done = slmsim_run({"plan", "scenarios/gat-amst.yaml", "--technique", "FSDP"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("gat-amst has no technique \"FSDP\"; it has Data, ZeRO2, Shard, Pipeshard; "
+                                  "add it under techniques, or by --set"));
+}
+
 // The printed command of a plan and its prediction: for a scenario with its own overrides, some of which are stated
 // anew by the plan, and by name.
 TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {

@@ -86,6 +86,10 @@ class TellsWhatTheProgramPrints(InFolder):
                                                    f"platform.links.wan.rtt={rtt}", "--set", "training.batch=16",
                                                    "--format", "csv"))
 
+    def test_table(self):
+        run = slmsim.load(SCENARIO, ONE).run()
+        self.assertEqual(run.to_table(), printed("run", SCENARIO, "--set", "models=gpt2m", "--set", "groups=all"))
+
     def test_intervals(self):
         run = slmsim.load(SCENARIO, ONE).run(techniques=["Data", "Shard"], intervals=True, seed=3)
         self.assertEqual(run.to_csv(), printed("run", SCENARIO, "--set", "models=gpt2m", "--set", "groups=all", "-t", "Data",

@@ -60,6 +60,16 @@ TEST(Verdict, IsThePickWithItsEquals) {
   }
 }
 
+// Data, ZeRO2 and a pipeline of one stage do the same on one GPU.
+TEST(Verdict, ListsNoOtherTechniqueOnTheSameGpu) {
+  const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m", "groups=[[gat/0], [amst/0]]"});
+  const Verdict verdict = gat.verdicts().front();
+  ASSERT_TRUE(verdict.best);
+  const Prediction& best = gat.result.predictions[*verdict.best];
+  ASSERT_EQ(best.gpus, 1);
+  for (const std::size_t row : verdict.as_good) EXPECT_NE(gat.result.predictions[row].group, best.group);
+}
+
 TEST(Verdict, ContainsThePredictionInItsInterval) {
   for (const char* name : {"scenarios/gat-amst.yaml", "scenarios/utah-gpn.yaml", "scenarios/a100-gpt2-124m.yaml",
                            "docs/examples/4-two-sites/scenario.yaml"}) {

@@ -36,7 +36,7 @@ int count_of(const std::string& text, const Place& place) {
   const auto number = parse_number(text);
   if (number && *number >= 0 && *number <= kMostGpus && *number == static_cast<int>(*number))
     return static_cast<int>(*number);
-  throw InputError(place, fmt::format("\"{}\" is not a number of GPUs; expected a whole number from 0 to {}",
+  throw InputError(place, fmt::format("\"{}\" is not a number of GPUs; expected a whole number from 1 to {}",
                                       printable(text).substr(0, 64), kMostGpus));
 }
 

@@ -126,7 +126,8 @@ std::string misfits(const ModelReport& report) {
   if (rows.empty()) return "";
   const std::string title = full == rows.size()
                                 ? fmt::format("{} out of memory", full)
-                                : fmt::format("{} cannot run, {} of them out of memory", rows.size(), full);
+                                : fmt::format("{} cannot run{}", rows.size(),
+                                              full > 0 ? fmt::format(", {} of them out of memory", full) : "");
   const std::string table = html_table({"technique", "group", "memory, GiB", "reason"}, rows, 4);
   if (!report.pick()) return fmt::format("<p>{}:</p>\n", title) + table;
   return html_folded(title, "", table);
@@ -185,7 +186,7 @@ std::string decision_details(const ModelReport& report) {
                     "<p>The pick has {}. In a near tie, with others within {} of it, the pick is the one with the "
                     "fewest GPU-hours.</p>\n",
                     objective_words(rules.objective), delta);
-  if (!printed && report.index < report.result.others.size())
+  if (!printed && report.index < report.result.others.size() && report.result.others[report.index].technique)
     out += fmt::format(
         "<p>The rule printed in the FABRIC study would pick {}. It compares speed per GPU of Pipeshard on two VMs "
         "with that of Data and Shard on one of them.</p>\n",

@@ -66,7 +66,7 @@ std::string yes_no(bool value) { return value ? "yes" : "no"; }
 Rows training_rows(const Scenario& scenario) {
   const Training& t = scenario.training;
   const auto precision = [](Precision p) { return name_in(precision_names(), p); };
-  Rows rows = {{"training.batch", fmt::format("{} sequences per iteration", t.batch)},
+  Rows rows = {{"training.batch", count_of(t.batch, "sequence") + " per iteration"},
                {"length of the job", extent_text(t)},
                {"training.precision", precision(t.precision)},
                {"training.gradient_precision", precision(t.gradient_precision)},

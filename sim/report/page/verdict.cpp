@@ -181,10 +181,10 @@ std::string workload_text(const ModelReport& report) {
   const Scenario& scenario = report.result.scenario;
   const Training& t = scenario.training;
   const Transformer& model = report.model();
-  const double tokens = static_cast<double>(model.sequence) * t.batch, steps = t.steps();
-  return fmt::format("Workload: {} in {}; {} sequences of {} tokens in a step, {:.0f} tokens; {}, {:.0f} step{}.",
-                     model.name, name_in(precision_names(), t.precision), t.batch, model.sequence, tokens,
-                     extent_text(t), steps, steps == 1 ? "" : "s");
+  const double tokens = static_cast<double>(model.sequence) * t.batch;
+  return fmt::format("Workload: {} in {}; {} of {} tokens in a step, {:.0f} tokens; {}, {}.", model.name,
+                     name_in(precision_names(), t.precision), count_of(t.batch, "sequence"), model.sequence, tokens,
+                     extent_text(t), count_of(t.steps(), "step"));
 }
 
 std::string change_text(const ModelReport& report) {

@@ -74,9 +74,10 @@ PlanResult plan_replicas(const PlanRequest& request) {
     return {std::nullopt, std::move(uneven)};
   const int sequences = batch / options.micro_batches();
   if (sequences < gpus) {
-    return {std::nullopt, fmt::format("{} sequences at a time leave some of {} GPUs without one; choose a batch of at "
-                                      "least {} or fewer micro-batches",
-                                      sequences, gpus, gpus * options.micro_batches())};
+    return {std::nullopt, fmt::format("{} at a time {} some of {} GPUs without one; choose a batch of at least {}{}",
+                                      sequences == 1 ? "1 sequence" : fmt::format("{} sequences", sequences),
+                                      sequences == 1 ? "leaves" : "leave", gpus, gpus * options.micro_batches(),
+                                      options.micro_batches() > 1 ? " or fewer micro-batches" : "")};
   }
   Stage stage;
   stage.last = boost::num_vertices(operators);

@@ -13,18 +13,19 @@ namespace slmsim {
 // 500: DiLoCo's (arXiv 2311.08105, section 3).
 const Option<int> kInnerSteps{count_option(
     {"inner_steps", "Optimizer steps that each replica takes between two exchanges.", "500"}, 1'000'000, 500)};
-const Option<ReplicaOf> kReplicaOf{
-    choice_option({"replica",
-                   "The GPUs of one replica, which sums its gradients at every step: a GPU, those of a VM, or those of a site."},
-                  replica_of_names)};
-const Option<SumBy> kSumBy{choice_option(
-    {"all_reduce",
-     "Summation of the exchanged data: NCCL's all-reduce, or each rank sums its share, which it gets "
+const Option<ReplicaOf> kReplicaOf{choice_option(
+    {"replica",
+     "The GPUs of one replica, which sums its gradients at every step: a GPU, those of a VM, or those of a site."},
+    replica_of_names)};
+const Option<SumBy> kSumBy{
+    choice_option({"all_reduce",
+                   "Summation of the exchanged data: NCCL's all-reduce, or each rank sums its share, which it gets "
                    "from and sends to all others; auto: NCCL if it can add numbers of the format."},
-    sum_by_names)};
+                  sum_by_names)};
 // bucket_cap_mb of torch.nn.parallel.DistributedDataParallel
-const Option<Bytes> kInnerBucket{size_option({"bucket", "Bucket size: gradients that are reduced together inside a replica."},
-                                             {{1024}, {1e15}}, Bytes{25 * kMebi})};
+const Option<Bytes> kInnerBucket{
+    size_option({"bucket", "Bucket size: gradients that are reduced together inside a replica."}, {{1024}, {1e15}},
+                Bytes{25 * kMebi})};
 
 namespace {
 
@@ -36,9 +37,7 @@ std::vector<std::vector<int>> replicas_of(const PlanRequest& request) {
   std::vector<int> names;
   for (const int device : request.group.devices) {
     const int vm = platform.devices[device].vm;
-    const int name = of == ReplicaOf::kGpu  ? device
-                     : of == ReplicaOf::kVm ? vm
-                                            : platform.vms[vm].site;
+    const int name = of == ReplicaOf::kGpu ? device : of == ReplicaOf::kVm ? vm : platform.vms[vm].site;
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
       names.push_back(name);
@@ -63,6 +62,7 @@ std::string without_host_memory(const PlanRequest& request) {
 std::string refusal(const PlanRequest& request, const std::vector<std::vector<int>>& replicas, const RoundPlan& how) {
   const char* name = request.options.technique->name;
   const std::string& of = name_in(replica_of_names(), request.options.get(kReplicaOf));
+  if (request.group.devices.size() == 1) return fmt::format("{} needs at least two replicas; this is one GPU", name);
   if (replicas.size() < 2) return fmt::format("{} needs at least two replicas; here all GPUs are of one {}", name, of);
   for (const auto& replica : replicas) {
     if (replica.size() != replicas.front().size())
@@ -143,9 +143,8 @@ std::vector<std::string> round_remarks(const Plan& plan) {
   const int steps = plan.workload.steps;
   const std::string what =
       fmt::format("Exchanging once in {} optimizer step{} changes the training", steps, steps == 1 ? "" : "s");
-  return {
-      what +
-      ": state the factor on steps to the same loss (steps_factor). Published: 8 replicas of 2.4 B parameters have "
+  return {what +
+          ": state the factor on steps to the same loss (steps_factor). Published: 8 replicas of 2.4 B parameters have "
           "1.2 % more loss after the same steps (arXiv 2503.09799); small studies found more"};
 }
 

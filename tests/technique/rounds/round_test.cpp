@@ -171,6 +171,7 @@ TEST(Round, TellsWhatItCannotDo) {
   };
   EXPECT_EQ(reason(World(1, 2), "{LocalSGD: {replica: vm}}"),
             "LocalSGD needs at least two replicas; here all GPUs are of one vm");
+  EXPECT_EQ(reason(World(1, 1), "{DiLoCo: {replica: gpu}}"), "DiLoCo needs at least two replicas; this is one GPU");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {format: int8, all_reduce: nccl}}"),
             "NCCL cannot add int8, whose numbers have scales; choose all_reduce: shares, or auto");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {outer: host}}"),
