@@ -31,8 +31,12 @@ class MegatronRun {
     }
     last_.assign(devices_.size(), kNoTask);
     const std::vector<int> kinds = gpu_kinds(request.scenario.platform, devices_);
-    const bool sums = request.scenario.software.ddp_buckets &&
-                      element_bytes(m_.gradients) > element_bytes(request.scenario.training.precision);
+    const TensorDivision division{
+        .tensor = m_.tensor,
+        .sequence_parallel = m_.sequence_parallel,
+        .recompute = request.plan.recompute,
+        .sums_after_pass = request.scenario.software.ddp_buckets &&
+                           element_bytes(m_.gradients) > element_bytes(request.scenario.training.precision)};
     std::vector<bool> binds;
     std::map<int, std::shared_ptr<const std::vector<LayerWork>>> works;
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
@@ -40,8 +44,7 @@ class MegatronRun {
       const Gpu& gpu = request.scenario.platform.devices[devices_[rank]].gpu;
       if (!work)
         work = std::make_shared<const std::vector<LayerWork>>(
-            layer_work(request.operators, {m_.tensor, m_.sequence_parallel, request.plan.recompute, sums}, sequences_,
-                       gpu, request.scenario));
+            layer_work(request.operators, division, sequences_, gpu, request.scenario));
       work_.push_back(work);
       binds.push_back(host_binds(*work));
     }
