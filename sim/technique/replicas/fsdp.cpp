@@ -162,9 +162,12 @@ PlanResult plan_fsdp(const PlanRequest& request) {
   std::string problem = fsdp.is_grid() ? misfit(request, fsdp) : "";
   if (problem.empty()) problem = divide_into_groups(request, fsdp);
   if (!problem.empty()) return {std::nullopt, std::move(problem)};
-  if (!fsdp.frees_after_forward() && fsdp.forward_prefetch)
-    return {std::nullopt, fmt::format("{} already gathers all layers ahead; leave forward_prefetch out",
-                                      name_in(fsdp_strategy_names(), fsdp.strategy))};
+  if ((!fsdp.frees_after_forward() || fsdp.pipeline > 1) && fsdp.forward_prefetch)
+    return {std::nullopt,
+            fmt::format("{} already gathers all layers ahead; leave forward_prefetch out",
+                        fsdp.pipeline > 1 ? "a pipeline" : name_in(fsdp_strategy_names(), fsdp.strategy))};
+  if (fsdp.tensor.tensor == 1 && fsdp.tensor != TensorPlan{})
+    return {std::nullopt, "sequence_parallel, gather_once and ends have no effect without tensor; set tensor"};
   if (fsdp.offload && !fsdp.no_sync && request.options.micro_batches() > 1)
     return {std::nullopt, "with cpu_offload FSDP adds up gradients inside no_sync only; leave no_sync out"};
   PlanResult result =
