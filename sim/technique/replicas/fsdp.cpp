@@ -77,9 +77,7 @@ std::string divide_into_groups(const PlanRequest& request, FsdpPlan& fsdp) {
   if (shard == 0) {
     const auto vms = equal_vms(request.scenario.platform, request.group.devices);
     if (vms.empty() || fsdp.is_grid())
-      return "hybrid strategies divide over several VMs with the same number of GPUs, at least two; set shard, or "
-             "choose "
-             "full_shard";
+      return "a hybrid strategy needs several VMs with the same number of GPUs; set shard, or use full_shard";
     for (const auto& vm : vms) {
       if (vm.back() - vm.front() + 1 != vm.size()) return "hybrid strategies need a group's GPUs listed VM by VM";
     }

@@ -72,10 +72,8 @@ TEST(FsdpGroups, AreRefusedWhereTheyAreNoPart) {
             "shard 3 is no part of 8 replicas; choose a smaller divisor of it");
   EXPECT_EQ(of("{FSDP: {strategy: hybrid_shard, shard: 8}}", 8, 2, 8).refusal(),
             "shard 8 is no part of 8 replicas; choose a smaller divisor of it, or full_shard");
-  EXPECT_EQ(
-      of("{FSDP: {strategy: hybrid_shard}}", 8, 2, 8).refusal(),
-      "hybrid strategies divide over several VMs with the same number of GPUs, at least two; set shard, or choose "
-      "full_shard");
+  EXPECT_EQ(of("{FSDP: {strategy: hybrid_shard}}", 8, 2, 8).refusal(),
+            "a hybrid strategy needs several VMs with the same number of GPUs; set shard, or use full_shard");
 }
 
 // 2 replicas of 2 tensor-parallel GPUs. A collective of B bytes moves B over a pair.
