@@ -113,7 +113,7 @@ const std::vector<ValidatedCluster>& validated_clusters() {
       {"8 A100 of 80 GB", "runs.md", 0.028, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kReplicas, {125, 30000}},
       {"16 to 64 A100 of 40 GB", "runs.md", 0.038, 1, {0, 1}, {16, 64}, {40, 40}, kRdma, kReplicas, {125, 7000}},
       {"8 H100", "runs.md", 0.06, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kReplicas, {760, 13000}},
-      {"one to four H200", "runs.md", 0.075, 1, {0, 0}, {1, 4}, {141, 141}, kNvlink, kReplicas, {8000, 8000}},
+      {"one to four H200", "runs.md", 0.069, 1, {0, 0}, {1, 4}, {141, 141}, kNvlink, kReplicas, {8000, 8000}},
       {"64 to 256 H100", "runs.md", 0.048, 1, {0, 1}, {64, 256}, {95, 95}, kRdma, kReplicas, {8000, 406000}},
       {"2 to 32 H200", "runs.md", 0.044, 1, {0, 1}, {2, 32}, {141, 141}, kRdma, kReplicas, {8000, 71000}},
       {"8 A100 of Selene", "gpu.md", 0.027, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kMegatron, {22000, 22100}},

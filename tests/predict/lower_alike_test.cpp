@@ -79,6 +79,8 @@ std::vector<Case> cases() {
   both("Zero1", "ZeRO-1: {}");
   both("Zero3", "ZeRO-3: {}");
   both("Fsdp", "FSDP: {}");
+  both("FsdpTensor", "FSDP: {tensor: 4, recompute: full}", false);
+  both("FsdpGroups", "FSDP: {strategy: hybrid_shard, shard: 4}", false);
   both("Data", "Data: {}");
   both("Zero2", "ZeRO2: {}");
   both("LocalSgd", "LocalSGD: {}");
@@ -92,6 +94,9 @@ std::vector<Case> cases() {
   both("DataAlone", "Megatron: {tensor: 1, pipeline: 1, data: 32, micro_batches: 2}");
   both("WideTensor", "Megatron: {tensor: 16, pipeline: 1, data: 2, micro_batches: 2}");
   out.push_back({"InNodesWithASlowGpu", "Megatron: {tensor: 8, pipeline: 2, data: 4, micro_batches: 4}", kSlowGpu});
+  out.push_back({"FsdpStagesOnSlots", "FSDP: {tensor: 4, pipeline: 2, micro_batches: 4}", kSlots, true, "64",
+                 "{name: small, family: gpt2, hidden: 512, heads: 16, layers: 8, sequence: 256, vocabulary: 8192, "
+                 "tied_embedding: no}"});
   // Rings share their links with what goes between stages in a node: all of these are then different.
   out.push_back({"HalvesOfNodesWithASlowGpu",
                  "Megatron: {tensor: 4, pipeline: 4, data: 4, micro_batches: 8, sequence_parallel: yes}", kSlowGpu,

@@ -65,6 +65,7 @@ inline std::vector<Case> cases() {
   out.push_back({"PipelinesOnNodes", "Megatron: {tensor: 4, pipeline: 4, data: 2, micro_batches: 64}", kNodes, 512});
   out.push_back({"OffloadOnNodes", "ZeRO-2-CPU: {micro_batches: 32}", kNodes, 1024});
   out.push_back({"ReplicasOnNodes", "FSDP: {micro_batches: 32}", kNodes, 1024});
+  out.push_back({"TensorOnNodes", "FSDP: {tensor: 8, micro_batches: 32}", kNodes, 1024});
   return out;
 }
 

@@ -234,6 +234,15 @@ TEST(Export, GivesItsOwnTechniquesToPyTorch) {
     EXPECT_THAT(file_of(*out, "torch.py"), HasSubstr(word));
   EXPECT_THAT(file_of(*out, "torchrun.sh"),
               HasSubstr("CUDA_VISIBLE_DEVICES=0,1,2,3 torchrun --nnodes=1 --node-rank=0 --nproc-per-node=4"));
+  const auto groups = export_torch(NodeExample("FSDP", "{strategy: hybrid_shard, shard: 2}").request());
+  ASSERT_TRUE(groups);
+  EXPECT_THAT(file_of(*groups, "torch.py"),
+              HasSubstr("device_mesh=torch.distributed.init_device_mesh(\"cuda\", (2, 2))"));
+  const auto grid = export_torch(NodeExample("FSDP", "{tensor: 2}").request());
+  ASSERT_TRUE(grid);
+  EXPECT_THAT(grid->cannot, Contains(HasSubstr("torchtitan")));
+  EXPECT_THAT(export_accelerate(NodeExample("FSDP", "{tensor: 2}").request()).cannot,
+              Contains(HasSubstr("without tensor parallelism")));
   const auto ddp = export_torch(NodeExample("DDP", "{bucket: 50 MiB, buffers: 1 MiB}").request());
   ASSERT_TRUE(ddp);
   EXPECT_THAT(file_of(*ddp, "torch.py"), HasSubstr("bucket_cap_mb=50, broadcast_buffers=True"));

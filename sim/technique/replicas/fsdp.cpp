@@ -77,9 +77,7 @@ std::string divide_into_groups(const PlanRequest& request, FsdpPlan& fsdp) {
   if (shard == 0) {
     const auto vms = equal_vms(request.scenario.platform, request.group.devices);
     if (vms.empty() || fsdp.is_grid())
-      return "hybrid strategies divide over several VMs with the same number of GPUs, at least two; set shard, or "
-             "choose "
-             "full_shard";
+      return "a hybrid strategy needs several VMs with the same number of GPUs; set shard, or use full_shard";
     for (const auto& vm : vms) {
       if (vm.back() - vm.front() + 1 != vm.size()) return "hybrid strategies need a group's GPUs listed VM by VM";
     }
@@ -162,9 +160,12 @@ PlanResult plan_fsdp(const PlanRequest& request) {
   std::string problem = fsdp.is_grid() ? misfit(request, fsdp) : "";
   if (problem.empty()) problem = divide_into_groups(request, fsdp);
   if (!problem.empty()) return {std::nullopt, std::move(problem)};
-  if (!fsdp.frees_after_forward() && fsdp.forward_prefetch)
-    return {std::nullopt, fmt::format("{} already gathers all layers ahead; leave forward_prefetch out",
-                                      name_in(fsdp_strategy_names(), fsdp.strategy))};
+  if ((!fsdp.frees_after_forward() || fsdp.pipeline > 1) && fsdp.forward_prefetch)
+    return {std::nullopt,
+            fmt::format("{} already gathers all layers ahead; leave forward_prefetch out",
+                        fsdp.pipeline > 1 ? "a pipeline" : name_in(fsdp_strategy_names(), fsdp.strategy))};
+  if (fsdp.tensor.tensor == 1 && fsdp.tensor != TensorPlan{})
+    return {std::nullopt, "sequence_parallel, gather_once and ends have no effect without tensor; set tensor"};
   if (fsdp.offload && !fsdp.no_sync && request.options.micro_batches() > 1)
     return {std::nullopt, "with cpu_offload FSDP adds up gradients inside no_sync only; leave no_sync out"};
   PlanResult result =

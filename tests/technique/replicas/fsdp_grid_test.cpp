@@ -72,10 +72,8 @@ TEST(FsdpGroups, AreRefusedWhereTheyAreNoPart) {
             "shard 3 is no part of 8 replicas; choose a smaller divisor of it");
   EXPECT_EQ(of("{FSDP: {strategy: hybrid_shard, shard: 8}}", 8, 2, 8).refusal(),
             "shard 8 is no part of 8 replicas; choose a smaller divisor of it, or full_shard");
-  EXPECT_EQ(
-      of("{FSDP: {strategy: hybrid_shard}}", 8, 2, 8).refusal(),
-      "hybrid strategies divide over several VMs with the same number of GPUs, at least two; set shard, or choose "
-      "full_shard");
+  EXPECT_EQ(of("{FSDP: {strategy: hybrid_shard}}", 8, 2, 8).refusal(),
+            "a hybrid strategy needs several VMs with the same number of GPUs; set shard, or use full_shard");
 }
 
 // 2 replicas of 2 tensor-parallel GPUs. A collective of B bytes moves B over a pair.
@@ -259,6 +257,11 @@ TEST(FsdpGrid, IsRefusedWhereItDoesNotDivide) {
             "ends: whole is for layers that exchange whole activations; set sequence_parallel: no");
   EXPECT_EQ(of("{FSDP: {pipeline: 2, micro_batches: 4}}", 4, 2, 4).refusal(),
             "a batch of 4 does not divide into 4 micro-batches of 2 replicas; batches of 8 do");
+  for (const char* option : {"sequence_parallel: no", "gather_once: no", "ends: whole"})
+    EXPECT_EQ(of(std::string("{FSDP: {") + option + "}}", 4, 2, 4).refusal(),
+              "sequence_parallel, gather_once and ends have no effect without tensor; set tensor");
+  EXPECT_EQ(of("{FSDP: {pipeline: 2, forward_prefetch: yes}}", 4, 2, 4).refusal(),
+            "a pipeline already gathers all layers ahead; leave forward_prefetch out");
   EXPECT_EQ(of("{FSDP: {tensor: 2, cpu_offload: yes}}", 4, 2, 4).refusal(),
             "cpu_offload is modelled without tensor and pipeline; leave these out");
   Case tied = of("{FSDP: {pipeline: 2}}", 4, 2, 4);
