@@ -182,11 +182,12 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     const DeviceMemory* memory = fullest(p.memory);
     const std::string factor = i == 0 ? "best" : fmt::format("{:.3g} x", s.best[i].cost / s.best[0].cost);
     const std::string cost = report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report);
-    out += wrapped(
-        fmt::format(
-            "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  ", i + 1, cost, duration(p.job), to_text(p.iteration), p.gpus,
-            memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-"),
-        fmt::format("{}: {}", place_of(p), m.descriptions[i]));
+    const std::string figures = fmt::format(
+        "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  ", i + 1, cost, duration(p.job), to_text(p.iteration), p.gpus,
+        memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-");
+    const std::string whole = fmt::format("{}{}: {}\n", figures, place_of(p), m.descriptions[i]);
+    out += whole.size() <= kTextWidth + 1 ? whole
+                                          : wrapped(figures, place_of(p) + ":") + wrapped("     ", m.descriptions[i]);
   }
   for (std::size_t i = 0; i < s.best.size(); ++i) {
     if (i < m.jobs.size() && m.jobs[i])
