@@ -161,12 +161,14 @@ std::string refused_text(const SearchResult& s) {
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
   const SearchResult& s = m.search;
   const std::size_t refused = refused_count(s);
-  out += fmt::format("\n{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}\n", m.model, s.choices,
-                     s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "", s.unfit, s.simulated,
-                     s.proven                      ? "none of the others can be better"
-                     : s.stopped                   ? "stopped before the end"
-                     : std::isfinite(s.least_left) ? "the others were not evaluated"
-                                                   : "no better one among them");
+  out +=
+      "\n" + wrapped("", fmt::format("{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}", m.model,
+                                     s.choices, s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "",
+                                     s.unfit, s.simulated,
+                                     s.proven                      ? "none of the others can be better"
+                                     : s.stopped                   ? "stopped before the end"
+                                     : std::isfinite(s.least_left) ? "the others were not evaluated"
+                                                                   : "no better one among them"));
   out += refused_text(s);
   if (s.thinned) out += "  too many groups of GPUs; not all were searched\n";
   if (s.best.empty()) {
