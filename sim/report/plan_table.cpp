@@ -161,12 +161,14 @@ std::string refused_text(const SearchResult& s) {
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
   const SearchResult& s = m.search;
   const std::size_t refused = refused_count(s);
-  out += fmt::format("\n{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}\n", m.model, s.choices,
-                     s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "", s.unfit, s.simulated,
-                     s.proven                      ? "none of the others can be better"
-                     : s.stopped                   ? "stopped before the end"
-                     : std::isfinite(s.least_left) ? "the others were not evaluated"
-                                                   : "no better one among them");
+  out +=
+      "\n" + wrapped("", fmt::format("{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}", m.model,
+                                     s.choices, s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "",
+                                     s.unfit, s.simulated,
+                                     s.proven                      ? "none of the others can be better"
+                                     : s.stopped                   ? "stopped before the end"
+                                     : std::isfinite(s.least_left) ? "the others were not evaluated"
+                                                                   : "no better one among them"));
   out += refused_text(s);
   if (s.thinned) out += "  too many groups of GPUs; not all were searched\n";
   if (s.best.empty()) {
@@ -182,11 +184,12 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     const DeviceMemory* memory = fullest(p.memory);
     const std::string factor = i == 0 ? "best" : fmt::format("{:.3g} x", s.best[i].cost / s.best[0].cost);
     const std::string cost = report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report);
-    out += wrapped(
-        fmt::format(
-            "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  ", i + 1, cost, duration(p.job), to_text(p.iteration), p.gpus,
-            memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-"),
-        fmt::format("{}: {}", place_of(p), m.descriptions[i]));
+    const std::string figures = fmt::format(
+        "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  ", i + 1, cost, duration(p.job), to_text(p.iteration), p.gpus,
+        memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-");
+    const std::string whole = fmt::format("{}{}: {}\n", figures, place_of(p), m.descriptions[i]);
+    out += whole.size() <= kTextWidth + 1 ? whole
+                                          : wrapped(figures, place_of(p) + ":") + wrapped("     ", m.descriptions[i]);
   }
   for (std::size_t i = 0; i < s.best.size(); ++i) {
     if (i < m.jobs.size() && m.jobs[i])

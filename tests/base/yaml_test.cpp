@@ -116,7 +116,7 @@ TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
 TEST(Yaml, SaysWhatIsWrongInTheAuthorsWords) {
   EXPECT_THAT(errors_in("a:\n  b: 1\n   c: 2\n"),
               ElementsAre(HasSubstr("is this line indented as its neighbours are")));
-  EXPECT_THAT(errors_in("a: 1\nb:[2]\nc: 3\n"), ElementsAre(HasSubstr("with a space after the colon?")));
+  EXPECT_THAT(errors_in("a: 1  # one\nb:[2]  # two\nc: 3\n"), ElementsAre(HasSubstr("with a space after the colon?")));
   EXPECT_THAT(errors_in("a: [1, 2\nb: 3\n"), ElementsAre(HasSubstr("a [ here or in a line above is not closed")));
   EXPECT_THAT(errors_in("a: b: c\n"), ElementsAre(HasSubstr("? a text with \": \" needs quotes")));
 }

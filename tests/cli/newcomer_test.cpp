@@ -293,8 +293,7 @@ TEST_F(Newcomer, IsAskedAgainWithTheReason) {
 
 // A card of 24 GiB that holds 22 GiB with the next larger micro-batch: too near to the edge for a first answer.
 TEST_F(Newcomer, GetsAMicroBatchThatLeavesRoomInMemory) {
-  // Of 1.2 billion parameters nothing stays off the edge without recomputing layers.
-  for (const char* model : {"gpt2m", "smollm-360m", "llama-160m", "llama3.2-1b"}) {
+  for (const char* model : {"gpt2m", "smollm-360m", "llama-160m"}) {
     ASSERT_EQ(init({"--gpu", "desk=rtx3090", "--model", model, model}).status, 0) << model;
     const auto json = nlohmann::json::parse(slmsim_run({"run", folder_.file(model), "--format", "json"}).out);
     for (const auto& p : json["predictions"]) {

@@ -1,5 +1,6 @@
 // slmsim plan as scripts use it.
 #include <algorithm>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,15 @@ TEST(Plan, PrintsJson) {
   }
   const auto run = nlohmann::json::parse(slmsim_run(again).out);
   EXPECT_EQ(run["predictions"][0]["minutes"], model["plans"][0]["minutes"]);
+}
+
+TEST(Plan, HasAtMostAHundredColumnsButForTheCommand) {
+  std::istringstream lines(slmsim_run({"plan", "docs/examples/4-two-sites", "--effort", "0.01"}).out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_TRUE(line.size() <= 100 || line.starts_with("  the same by: ")) << line;
+  }
+  EXPECT_GT(count, 10);
 }
 
 TEST(Plan, RefusesATechniqueThatTheScenarioLacks) {
