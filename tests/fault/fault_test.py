@@ -240,6 +240,8 @@ def refusals(dice, folder, kills):
     place.mkdir()
     fifo = folder / "pipe.yaml"
     os.mkfifo(fifo)
+    unread = folder / "unread.json"
+    os.mkfifo(unread)
     closed = folder / "closed"
     closed.mkdir()
     closed.chmod(stat.S_IRUSR | stat.S_IXUSR)
@@ -251,7 +253,7 @@ def refusals(dice, folder, kills):
     for words in cases:
         done = run(words)
         expect(done.returncode == 2 and done.stderr.strip(), f"{words}: {done.returncode}, {done.stderr[:200]!r}")
-    waiting = subprocess.Popen([PROGRAM, "next", SCENARIO, "--set", "models=gpt2m", "-o", str(fifo)])
+    waiting = subprocess.Popen([PROGRAM, "next", SCENARIO, "--set", "models=gpt2m", "-o", str(unread)])
     wait_until_idle(waiting.pid)
     waiting.terminate()
     expect(waiting.wait(60) == -signal.SIGTERM, "a pipe that nobody reads holds a program that is to end")
