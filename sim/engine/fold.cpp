@@ -1,6 +1,7 @@
 #include "sim/engine/fold.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace slmsim {
@@ -71,9 +72,9 @@ int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::ve
     if (opened_.size() >= given_.size()) throw ColouringError();
     traits.push_back(given_[opened_.size()]);
   }
-  // Two devices may be joined several times, once per communicator.
+  // Two devices may be joined several times, once per communicator; a device may begin with others in several sets.
   traits.push_back(asked.from);
-  traits.push_back(asked.to);
+  traits.push_back(is_together() ? kApart : asked.to);
   Pair& pair = pairs_[traits];
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
@@ -131,6 +132,10 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   Partition now;
   now.devices = first_;
   for (const ConnectionRecord& opened : opened_) now.connections.push_back(opened.colour);
+  // In a ring, a transfer waits for that of the connection before.
+  std::multimap<std::array<int, 3>, std::size_t> ending;  // by communicator, NIC and the device where they end
+  for (std::size_t i = 0; i < opened_.size(); ++i)
+    ending.emplace(std::array{opened_[i].group, opened_[i].nic, opened_[i].to}, i);
   std::map<double, int> rates;
   for (const Link& link : links)
     now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
@@ -168,8 +173,14 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       const ConnectionRecord& opened = opened_[i];
       std::vector<int> description = {now.connections[i], sets[i]};
-      if (sets[i] == kApart)
+      if (sets[i] == kApart) {
         description = {now.connections[i], now.devices[opened.from], now.devices[opened.to]};
+        const auto [first, end] = ending.equal_range({opened.group, opened.nic, opened.from});
+        std::transform(first, end, std::back_inserter(description),
+                       [&](const auto& one) { return now.connections[one.second]; });
+        std::sort(description.begin() + 3, description.end());
+        description.push_back(kApart);
+      }
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(now.links[links_[l]]);
       finer.connections[i] = of_connections.of(description);
     }

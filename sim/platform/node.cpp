@@ -248,7 +248,9 @@ std::vector<int> NodeInside::of_kind(PartKind kind) const {
   return out;
 }
 
-std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
+namespace {
+
+std::vector<LastHop> last_hops(const NodeInside& inside, int from) {
   struct Edge {
     PartHop hop;
     double weight = 0;
@@ -270,12 +272,36 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
                                  boost::weight_map(boost::get(&Edge::weight, graph))
                                      .visitor(boost::make_dijkstra_visitor(
                                          boost::record_edge_predecessors(last.data(), boost::on_edge_relaxed()))));
+  std::vector<LastHop> out;
+  for (const auto& edge : last) {
+    if (edge == Graph::edge_descriptor()) {
+      out.emplace_back();
+    } else {
+      const PartHop& hop = graph[edge].hop;
+      out.push_back({hop.link, static_cast<int>(boost::source(edge, graph)), hop.forward});
+    }
+  }
+  return out;
+}
+
+void find_ways(NodeInside& inside) {
+  std::vector<std::vector<LastHop>> all;
+  for (std::size_t from = 0; from < inside.parts.size(); ++from)
+    all.push_back(last_hops(inside, static_cast<int>(from)));
+  inside.ways.last = std::make_shared<const std::vector<std::vector<LastHop>>>(std::move(all));
+}
+
+}  // namespace
+
+std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
+  const auto& known = inside.ways.last;
+  std::vector<LastHop> own;
+  if (!known || known->size() != inside.parts.size()) own = last_hops(inside, from);
+  const std::vector<LastHop>& last = own.empty() ? (*known)[from] : own;
   std::vector<PartHop> way;
-  for (auto at = static_cast<std::size_t>(to); at != static_cast<std::size_t>(from);) {
-    const auto edge = last[at];
-    if (edge == Graph::edge_descriptor()) return {};
-    way.push_back(graph[edge].hop);
-    at = boost::source(edge, graph);
+  for (int at = to; at != from; at = last[at].before) {
+    if (last[at].link < 0) return {};
+    way.push_back({last[at].link, last[at].forward});
   }
   std::reverse(way.begin(), way.end());
   return way;
@@ -343,7 +369,9 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   if (inside.rails > 1 && static_cast<std::size_t>(inside.rails) > nics)
     fields.error("rails", fmt::format("{} is {}, of {} NICs", fields.path_of("rails"), inside.rails, nics));
   fields.done();
-  if (reading.errors.empty()) check_reach(inside, fields, "links", PartKind::kSwitch);
+  if (!reading.errors.empty()) return inside;
+  find_ways(inside);
+  check_reach(inside, fields, "links", PartKind::kSwitch);
   return inside;
 }
 
@@ -380,7 +408,9 @@ void read_storage(const Node& node, const std::string& path, Reading& reading, N
   fields.each({"volumes", "Volumes of one or more drives, by names of your choice."}, true,
               [&](const Entry& entry, Fields& f) { reader.add_volume(entry.key, f); });
   fields.done();
-  if (reading.errors.empty()) check_reach(inside, fields, "drives", PartKind::kDrive);
+  if (!reading.errors.empty()) return;
+  find_ways(inside);
+  check_reach(inside, fields, "drives", PartKind::kDrive);
 }
 
 }  // namespace slmsim

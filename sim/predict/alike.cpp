@@ -10,7 +10,7 @@ namespace slmsim {
 
 namespace {
 
-constexpr std::size_t kFewDevices = 16;  // up to this size the whole graph costs no more than finding equal devices
+constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
 constexpr int kMostRefinements = 4;
 
 }  // namespace
