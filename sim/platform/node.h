@@ -92,6 +92,9 @@ struct PartHop {
   bool forward = true;
 };
 
+// Finds all ways of a node, once its parts and links are known.
+void find_ways(NodeInside& inside);
+
 // The way with the least store-and-forward time of a 1 MiB message (Dijkstra); empty where there is none.
 std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to);
 

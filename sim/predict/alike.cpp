@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
 constexpr int kMostRefinements = 4;
+constexpr int kFewShare = 4;  // ratio of all micro-batches to the few with which colours are found
 
 }  // namespace
 
@@ -65,7 +66,8 @@ Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
     colours = coarsest;
     LowerRequest few = request;
     few.only_micro_batches = in_whole_rounds(static_cast<int>(request.plan.stages.size()), request.plan);
-    if (2 * few.micro_batches() <= request.micro_batches() && !lower_folded(few, colours)) colours = coarsest;
+    const bool saves = kFewShare * few.micro_batches() <= request.micro_batches();
+    if (saves && !lower_folded(few, colours)) colours = coarsest;
   }
   const bool known = colours != coarsest;
   if (auto lowered = lower_folded(request, colours)) return std::move(*lowered);

@@ -73,8 +73,35 @@ int slowest_device(const std::vector<double>& computing) {
   return static_cast<int>(first - computing.begin());
 }
 
+namespace {
+
+// Sorts what consists of a few sorted parts, as the flows of one connection after another: merging is cheaper than sorting.
+void sort_parts(std::vector<std::pair<double, double>>& all) {
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] < all[i - 1]) ends.push_back(i);
+  }
+  ends.push_back(all.size());
+  constexpr std::size_t kLeast = 64;  // mean length of a part
+  if (ends.size() * kLeast > all.size()) return std::sort(all.begin(), all.end());
+  const auto at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); };
+  while (ends.size() > 1) {
+    std::vector<std::size_t> fewer;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); i += 2) {
+      const std::size_t end = ends[std::min(i + 1, ends.size() - 1)];
+      if (end > ends[i]) std::inplace_merge(at(begin), at(ends[i]), at(end));
+      fewer.push_back(end);
+      begin = end;
+    }
+    ends = std::move(fewer);
+  }
+}
+
+}  // namespace
+
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes) {
-  std::sort(changes.begin(), changes.end());
+  sort_parts(changes);
   std::vector<RateStep> steps;
   double rate = 0, peak = 0;
   for (const auto& [time, change] : changes) {
