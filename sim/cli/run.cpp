@@ -91,6 +91,7 @@ int run(const RunOptions& options) {
   predict_options.threads = available_cores();
   predict_options.time_misfits = format != Format::kTable;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
+  predict_options.timelines = !options.timeline.empty();
   predict_options.whole = options.whole;
   predict_options.simgrid = options.engine == "simgrid";
   const Intervals intervals = intervals_of(options.interval, options);

@@ -1,6 +1,7 @@
 #include "sim/engine/fold.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace slmsim {
@@ -71,9 +72,9 @@ int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::ve
     if (opened_.size() >= given_.size()) throw ColouringError();
     traits.push_back(given_[opened_.size()]);
   }
-  // Two devices may be joined several times, once per communicator.
+  // Two devices may be joined several times, once per communicator; a device may begin with others in several sets.
   traits.push_back(asked.from);
-  traits.push_back(asked.to);
+  traits.push_back(is_together() ? kApart : asked.to);
   Pair& pair = pairs_[traits];
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
@@ -126,6 +127,29 @@ std::vector<int> Fold::sets_of(const std::vector<int>& device_colours) const {
   return sets;
 }
 
+// Pairs of connections of one communicator and NIC, the second of which ends where the first begins: in a ring, a transfer waits
+// for that of the connection before.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Fold::connections_before() const {
+  using Key = std::array<int, 3>;  // communicator, NIC, device
+  const auto key = [this](std::uint32_t i, bool begins) {
+    const ConnectionRecord& one = opened_[i];
+    return Key{one.group, one.nic, begins ? one.from : one.to};
+  };
+  std::vector<std::uint32_t> ends;
+  for (std::uint32_t i = 0; i < opened_.size(); ++i) {
+    if (opened_[i].together == kApart) ends.push_back(i);
+  }
+  const std::vector<std::uint32_t> begins = ends;
+  std::sort(ends.begin(), ends.end(), [&](auto a, auto b) { return key(a, false) < key(b, false); });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+  for (const std::uint32_t i : begins) {
+    const Key own = key(i, true);
+    auto at = std::lower_bound(ends.begin(), ends.end(), own, [&](auto a, const Key& b) { return key(a, false) < b; });
+    for (; at != ends.end() && key(*at, false) == own; ++at) out.emplace_back(i, *at);
+  }
+  return out;
+}
+
 // Refines colours by those of their neighbours until none is split.
 Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   Partition now;
@@ -134,55 +158,63 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   std::map<double, int> rates;
   for (const Link& link : links)
     now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
-  for (std::size_t before = 0;;) {
-    now.crossing.assign(links.size(), {});
-    std::vector<std::vector<int>> of_device(first_.size());
+  const auto before = connections_before();
+  std::vector<std::vector<std::pair<int, int>>> crossing(links.size());
+  std::vector<std::vector<int>> of_device(first_.size());
+  std::vector<int> description;
+  for (std::size_t counted = 0;;) {
+    for (auto& one : crossing) one.clear();
+    for (auto& one : of_device) one.clear();
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       const ConnectionRecord& opened = opened_[i];
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
-        now.crossing[links_[l]].emplace_back(now.connections[i],
-                                                 opened.windowed ? static_cast<int>(l - opened.first_link) : 0);
+        crossing[links_[l]].emplace_back(now.connections[i],
+                                         opened.windowed ? static_cast<int>(l - opened.first_link) : 0);
       of_device[opened.from].push_back(2 * now.connections[i]);
       of_device[opened.to].push_back(2 * now.connections[i] + 1);
     }
     Numbers of_links, of_connections, of_devices;
     const std::vector<int> sets = sets_of(now.devices);
-    Partition finer = now;
+    Partition finer;
     for (std::size_t l = 0; l < links.size(); ++l) {
-      auto& crossing = now.crossing[l];
-      std::sort(crossing.begin(), crossing.end());
-      std::vector<int> description;
-      for (const auto& [colour, place] : crossing) {
+      std::sort(crossing[l].begin(), crossing[l].end());
+      description.clear();
+      for (const auto& [colour, place] : crossing[l]) {
         description.push_back(colour);
         description.push_back(place);
       }
       description.push_back(now.links[l]);
       description.push_back(links[l].back < 0 ? -1 : now.links[links[l].back]);
-      finer.links[l] = of_links.of(description);
+      finer.links.push_back(of_links.of(description));
     }
     for (std::size_t d = 0; d < first_.size(); ++d) {
       std::sort(of_device[d].begin(), of_device[d].end());
       of_device[d].push_back(now.devices[d]);
-      finer.devices[d] = of_devices.of(of_device[d]);
+      finer.devices.push_back(of_devices.of(of_device[d]));
     }
+    auto other = before.begin();
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       const ConnectionRecord& opened = opened_[i];
-      std::vector<int> description = {now.connections[i], sets[i]};
-      if (sets[i] == kApart)
-        description = {now.connections[i], now.devices[opened.from], now.devices[opened.to]};
+      description = {now.connections[i], sets[i]};
+      if (sets[i] == kApart) description = {now.connections[i], now.devices[opened.from], now.devices[opened.to]};
+      const auto ahead = static_cast<long>(description.size());
+      for (; other != before.end() && other->first == i; ++other) description.push_back(now.connections[other->second]);
+      std::sort(description.begin() + ahead, description.end());
+      description.push_back(kApart);
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(now.links[links_[l]]);
-      finer.connections[i] = of_connections.of(description);
+      finer.connections.push_back(of_connections.of(description));
     }
     finer.device_colours = of_devices.count();
     finer.connection_colours = of_connections.count();
     const std::size_t count = of_links.count() + of_connections.count() + of_devices.count();
     // Crossings use the colours of `now`, which equal these up to renumbering.
-    if (count == before) {
+    if (count == counted) {
       now.device_colours = finer.device_colours;
       now.connection_colours = finer.connection_colours;
+      now.crossing = std::move(crossing);
       return now;
     }
-    before = count;
+    counted = count;
     now = std::move(finer);
   }
 }

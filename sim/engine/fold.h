@@ -15,6 +15,7 @@
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/network.h"
@@ -114,6 +115,7 @@ class Fold {
     std::uint32_t next = 0;
   };
   struct Partition;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> connections_before() const;
   Partition refined(const std::vector<Link>& links) const;
   std::vector<int> sets_of(const std::vector<int>& device_colours) const;
 

@@ -137,13 +137,16 @@ void InOrder::number(const std::vector<ConnectionState>& before) {
   finish_.resize(steps_.size());
 }
 
-bool InOrder::run(const std::vector<ConnectionState>& before) {
+bool InOrder::run(const std::vector<ConnectionState>& before, bool flows) {
   if (!holds_) return false;
   number(before);
+  flows_.clear();
   std::vector<std::optional<Line>> lines(static_cast<std::size_t>(same_.lines));
   for (std::size_t i = 0; i < limits_.size(); ++i) {
     auto& line = lines[same_.line_of[i]];
-    if (!line) line.emplace(graph_.connections()[i], limits_[i], state_of(before, i));
+    if (!line)
+      line.emplace(graph_.connections()[i], limits_[i], state_of(before, i), same_.line_of[i],
+                   flows ? &flows_ : nullptr);
   }
   DeferredTasks later(graph_, start_, finish_);
   end_ = Seconds{0};
@@ -191,6 +194,14 @@ Timeline InOrder::timeline() const {
   Timeline out;
   out.end = end_;
   out.connections = connections_;
+  std::vector<std::vector<int>> carried(static_cast<std::size_t>(same_.lines));  // connections of each line
+  for (std::size_t i = 0; i < same_.line_of.size(); ++i) carried[same_.line_of[i]].push_back(static_cast<int>(i));
+  for (const Flow& flow : flows_) {
+    for (const int connection : carried[flow.connection]) {
+      out.flows.push_back(flow);
+      out.flows.back().connection = connection;
+    }
+  }
   if (same_.step_of.empty()) {
     out.start = start_;
     out.finish = finish_;

@@ -22,8 +22,8 @@ class InOrder {
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
 
-  // False where the conditions above fail, which is found during the run. Records no flows.
-  bool run(const std::vector<ConnectionState>& before);
+  // False where the conditions above fail, which is found during the run. `flows`: records them for timeline().
+  bool run(const std::vector<ConnectionState>& before, bool flows = false);
   // Results of the last run.
   Seconds end() const { return end_; }
   const std::vector<ConnectionState>& connections() const { return connections_; }
@@ -48,6 +48,7 @@ class InOrder {
   SameTimes& same_;
   std::vector<Step> steps_;
   std::vector<double> start_, finish_;  // per step
+  std::vector<Flow> flows_;             // per line
   Seconds end_;
   std::vector<ConnectionState> connections_;
 };

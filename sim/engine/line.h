@@ -25,8 +25,10 @@ struct Release {
 
 class Line {
  public:
-  Line(const Connection& connection, const Capacity& capacity, const ConnectionState& before)
-      : most_(capacity.most), latency_(connection.route.latency.value) {
+  // `flows`: where they are recorded, if at all, by the number of this line.
+  Line(const Connection& connection, const Capacity& capacity, const ConnectionState& before, int number = 0,
+       std::vector<Flow>* flows = nullptr)
+      : most_(capacity.most), latency_(connection.route.latency.value), number_(number), flows_(flows) {
     if (!connection.route.windowed) return;
     double on_the_way = 0;
     for (const auto& late : before.on_the_way) {
@@ -44,7 +46,10 @@ class Line {
     last_ = release;
     start = std::max(release.time, free_);
     free_ = start;
-    if (bytes > 0 && !sender_) free_ = start + bytes / most_;
+    if (bytes > 0 && !sender_) {
+      free_ = start + bytes / most_;
+      record(start, free_, bytes);
+    }
     if (bytes > 0 && sender_ && !send_windowed(bytes)) return false;
     finish = latency_ > 0 ? free_ + latency_ : free_;
     return true;
@@ -68,7 +73,9 @@ class Line {
   [[gnu::noinline]] bool send_averaged(double bytes) {
     const double rate = losses_->rate(bytes, free_ - last_sent_, sender_->state());
     if (rate <= 0) return false;
+    const double begun = free_;
     free_ = last_sent_ = free_ + bytes / rate;
+    record(begun, free_, bytes);
     settle(free_);
     sender_->average(losses_->state(), free_);
     return true;
@@ -93,6 +100,7 @@ class Line {
       const double begun = now;
       now += piece / most_;
       left -= piece;
+      record(begun, now, piece);
       settle(now);
       const Acknowledgements acks = sender_->left(piece, now - begun);
       for (int i = 0; i < acks.count; ++i) returns_.add(now + std::max(0.0, acks.delay(i)), acks.bytes);
@@ -101,11 +109,17 @@ class Line {
     return true;
   }
 
+  void record(double start, double finish, double bytes) {
+    if (flows_) flows_->push_back({number_, start, finish, bytes});
+  }
+
   void settle(double now) {
     returns_.settle(now, [this](double bytes, double date) { sender_->acknowledged(bytes, date); });
   }
 
   double most_ = 0, latency_ = 0;
+  int number_ = 0;
+  std::vector<Flow>* flows_ = nullptr;
   double free_ = 0, last_sent_ = -INFINITY;
   Release last_{.time = -1};
   std::optional<TcpSender> sender_;

@@ -386,8 +386,8 @@ bool engine_has_run() { return SimgridEngine::exists(); }
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {
   if (graph.tasks().empty()) return {};
-  if (!options.record_flows && !options.always_events && !options.always_engine) {
-    if (InOrder in_order(graph); in_order.run(before)) return in_order.timeline();
+  if (!options.always_events && !options.always_engine) {
+    if (InOrder in_order(graph); in_order.run(before, options.record_flows)) return in_order.timeline();
   }
   return Run(graph, before, options).run();
 }

@@ -44,7 +44,7 @@ struct Flow {
 struct Timeline {
   Seconds end;
   std::vector<double> start, finish;  // s, per task
-  std::vector<Flow> flows;            // in the order in which they finished, if recorded; each at one rate
+  std::vector<Flow> flows;            // if recorded; in order of time for each connection; each at one rate
   std::vector<ConnectionState> connections;
 };
 

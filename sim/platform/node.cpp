@@ -4,9 +4,6 @@
 #include <cmath>
 #include <sstream>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/dijkstra_shortest_paths.hpp>
-#include <boost/graph/visitors.hpp>
 #include <fmt/format.h>
 
 #include "sim/base/text.h"
@@ -16,11 +13,8 @@ namespace {
 
 constexpr Range<BytesPerSecond> kRateRange{{1e3}, {1e15}};
 constexpr Range<Bytes> kCapacityRange{{1e6}, {1e18}};
-constexpr Bytes kMessage{kMebi};  // ways are compared by its store-and-forward time
 constexpr std::size_t kMostParts = 256;
 constexpr std::size_t kMostLinks = kMostParts * kMostParts;
-
-Seconds length_of(const PartLink& link) { return link.latency + kMessage / (link.peak * link.efficiency); }
 
 bool ends_at(const PartLink& link, int part) { return link.from == part || link.to == part; }
 
@@ -248,39 +242,6 @@ std::vector<int> NodeInside::of_kind(PartKind kind) const {
   return out;
 }
 
-std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
-  struct Edge {
-    PartHop hop;
-    double weight = 0;
-  };
-  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Edge>;
-  Graph graph(inside.parts.size());
-  const auto add = [&](int a, int b, PartHop hop, Seconds length) {
-    const bool passes = a == from || inside.parts[a].kind == PartKind::kSwitch;
-    if (passes)
-      boost::add_edge(static_cast<std::size_t>(a), static_cast<std::size_t>(b), Edge{hop, length.value}, graph);
-  };
-  for (std::size_t i = 0; i < inside.links.size(); ++i) {
-    const PartLink& link = inside.links[i];
-    add(link.from, link.to, {static_cast<int>(i), true}, length_of(link));
-    add(link.to, link.from, {static_cast<int>(i), false}, length_of(link));
-  }
-  std::vector<Graph::edge_descriptor> last(inside.parts.size());
-  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from),
-                                 boost::weight_map(boost::get(&Edge::weight, graph))
-                                     .visitor(boost::make_dijkstra_visitor(
-                                         boost::record_edge_predecessors(last.data(), boost::on_edge_relaxed()))));
-  std::vector<PartHop> way;
-  for (auto at = static_cast<std::size_t>(to); at != static_cast<std::size_t>(from);) {
-    const auto edge = last[at];
-    if (edge == Graph::edge_descriptor()) return {};
-    way.push_back(graph[edge].hop);
-    at = boost::source(edge, graph);
-  }
-  std::reverse(way.begin(), way.end());
-  return way;
-}
-
 bool is_uplink(const NodeInside& inside, const PartLink& link) {
   const auto is = [&](int part, PartKind kind) { return inside.parts[part].kind == kind; };
   const auto has_memory = [&](int part) {
@@ -291,36 +252,6 @@ bool is_uplink(const NodeInside& inside, const PartLink& link) {
   };
   return is(link.from, PartKind::kSwitch) && is(link.to, PartKind::kSwitch) &&
          !(has_memory(link.from) && has_memory(link.to));
-}
-
-Seconds way_length(const NodeInside& inside, int from, int to) {
-  const auto way = way_inside(inside, from, to);
-  Seconds length{way.empty() ? INFINITY : 0};
-  for (const PartHop& hop : way) length += length_of(inside.links[hop.link]);
-  return length;
-}
-
-std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
-  std::vector<std::pair<double, int>> found;
-  for (const int gpu : inside.of_kind(PartKind::kGpu))
-    found.emplace_back(way_length(inside, gpu, part).value, static_cast<int>(found.size()));
-  std::sort(found.begin(), found.end());
-  std::vector<int> out;
-  out.reserve(found.size());
-  for (const auto& [length, gpu] : found) out.push_back(gpu);
-  return out;
-}
-
-int nearest_part(const NodeInside& inside, int from, PartKind kind) {
-  int best = -1;
-  double least = 0;
-  for (const int part : inside.of_kind(kind)) {
-    const double length = way_length(inside, from, part).value;
-    if (!std::isfinite(length) || (best >= 0 && length >= least)) continue;
-    best = part;
-    least = length;
-  }
-  return best;
 }
 
 NodeInside read_inside(const Node& node, const std::string& path, Reading& reading) {
@@ -343,7 +274,9 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   if (inside.rails > 1 && static_cast<std::size_t>(inside.rails) > nics)
     fields.error("rails", fmt::format("{} is {}, of {} NICs", fields.path_of("rails"), inside.rails, nics));
   fields.done();
-  if (reading.errors.empty()) check_reach(inside, fields, "links", PartKind::kSwitch);
+  if (!reading.errors.empty()) return inside;
+  find_ways(inside);
+  check_reach(inside, fields, "links", PartKind::kSwitch);
   return inside;
 }
 
@@ -380,7 +313,9 @@ void read_storage(const Node& node, const std::string& path, Reading& reading, N
   fields.each({"volumes", "Volumes of one or more drives, by names of your choice."}, true,
               [&](const Entry& entry, Fields& f) { reader.add_volume(entry.key, f); });
   fields.done();
-  if (reading.errors.empty()) check_reach(inside, fields, "drives", PartKind::kDrive);
+  if (!reading.errors.empty()) return;
+  find_ways(inside);
+  check_reach(inside, fields, "drives", PartKind::kDrive);
 }
 
 }  // namespace slmsim

@@ -6,6 +6,7 @@
 // die contend. Such a crossing is a resource of its own, one per part, pair of kinds and direction.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,19 @@ struct Volume {
   bool operator==(const Volume&) const = default;
 };
 
+// The last link of the shortest way to a part, and the part where it begins; link -1: no way.
+struct LastHop {
+  int link = -1, before = -1;
+  bool forward = true;
+};
+
+// Last hops of the ways from each part to each part, kept with the node from which they follow.
+struct PartWays {
+  std::shared_ptr<const std::vector<std::vector<LastHop>>> last;
+
+  bool operator==(const PartWays&) const { return true; }
+};
+
 struct NodeInside {
   std::vector<NodePart> parts;
   std::vector<PartLink> links;
@@ -64,6 +78,7 @@ struct NodeInside {
   Bytes stripe;         // of a RAID 0: bytes to one drive before the next
   std::string network;  // kind of the network between NICs
   int rails = 1;        // number of NICs, from the first on, that share a collective
+  PartWays ways = {};   // of the parts and links as they were read; way_inside() finds others by itself
 
   bool empty() const { return parts.empty(); }
   std::vector<int> of_kind(PartKind kind) const;
@@ -76,6 +91,9 @@ struct PartHop {
   int link = 0;
   bool forward = true;
 };
+
+// Finds all ways of a node, once its parts and links are known.
+void find_ways(NodeInside& inside);
 
 // The way with the least store-and-forward time of a 1 MiB message (Dijkstra); empty where there is none.
 std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to);

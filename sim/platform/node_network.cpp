@@ -142,7 +142,9 @@ int Network::nearest_in(int vm, int from, PartKind kind) const {
 
 int Network::part_of(int device) const {
   const Vm& vm = platform_.vms[platform_.devices[device].vm];
-  return vm.type.inside.of_kind(PartKind::kGpu)[device - vm.first_device];
+  int part = -1;
+  for (int left = device - vm.first_device; left >= 0; left -= vm.type.inside.parts[part].kind == PartKind::kGpu) ++part;
+  return part;
 }
 
 int Network::nearest(int device, PartKind kind) const {

@@ -1,6 +1,7 @@
 #include "sim/predict/alike.h"
 
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -10,8 +11,9 @@ namespace slmsim {
 
 namespace {
 
-constexpr std::size_t kFewDevices = 16;  // up to this size the whole graph costs no more than finding equal devices
+constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
 constexpr int kMostRefinements = 4;
+constexpr int kFewShare = 4;  // ratio of all micro-batches to the few with which colours are found
 
 }  // namespace
 
@@ -37,10 +39,11 @@ Colouring alike_in_plan(const Plan& plan, const Platform& platform) {
   return out;
 }
 
-Lowered lower_alike(const LowerRequest& request) {
-  if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
+namespace {
+
+// Lowers with finer and finer colours until they hold; nothing where none do.
+std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colours) {
   LowerRequest folded = request;
-  Colouring colours = alike_in_plan(request.plan, request.scenario.platform);
   folded.alike = &colours;
   try {
     for (int i = 0; i < kMostRefinements; ++i) {
@@ -51,7 +54,33 @@ Lowered lower_alike(const LowerRequest& request) {
     }
   } catch (const ColouringError&) {
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
+  if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
+  const Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
+  if (colours.devices.empty()) {
+    colours = coarsest;
+    LowerRequest few = request;
+    few.only_micro_batches = in_whole_rounds(static_cast<int>(request.plan.stages.size()), request.plan);
+    const bool saves = kFewShare * few.micro_batches() <= request.micro_batches();
+    if (saves && !lower_folded(few, colours)) colours = coarsest;
+  }
+  const bool known = colours != coarsest;
+  if (auto lowered = lower_folded(request, colours)) return std::move(*lowered);
+  colours = coarsest;
+  if (known) {
+    if (auto lowered = lower_folded(request, colours)) return std::move(*lowered);
+  }
   return request.plan.technique->lower(request);
+}
+
+Lowered lower_alike(const LowerRequest& request) {
+  Colouring colours;
+  return lower_alike(request, colours);
 }
 
 }  // namespace slmsim

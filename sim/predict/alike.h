@@ -13,5 +13,8 @@ Colouring alike_in_plan(const Plan& plan, const Platform& platform);
 // Task graph of the plan by its technique. Devices are merged where the times are proved to stay the same: first all that may
 // be equal, then fewer, as the plan's connections tell them apart, down to the whole graph.
 Lowered lower_alike(const LowerRequest& request);
+// The same, beginning with `colours` if there are any, and leaves those that held there: those of another number of
+// micro-batches of the plan usually hold too.
+Lowered lower_alike(const LowerRequest& request, Colouring& colours);
 
 }  // namespace slmsim

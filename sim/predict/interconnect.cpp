@@ -10,7 +10,8 @@ namespace {
 
 // Use of these links together; a link counts once for each time it is listed. Each link's steps are freed before the next
 // link's are computed: an iteration with small windows may have many millions of steps.
-InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, const Timeline& timeline) {
+InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, const Timeline& timeline,
+                       const Repetition& again) {
   std::map<int, double> times;
   for (const int link : links) ++times[link];
   InterconnectUse out;
@@ -25,9 +26,10 @@ InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, co
           changes.emplace_back(step.time, (step.rate - before) * often);
           before = step.rate;
         }
-      });
+      },
+      again);
   out.steps = rate_steps(std::move(changes));
-  const LinkUse use = use_of_steps("", out.bytes, out.steps, timeline.end);
+  const LinkUse use = use_of_steps("", out.bytes, out.steps, timeline.end, again);
   out.average = use.average;
   out.p90 = use.p90;
   out.peak = use.peak;
@@ -48,7 +50,8 @@ std::set<int> used_links(const TaskGraph& graph, const Timeline& timeline) {
 
 }  // namespace
 
-std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline) {
+std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline, bool steps,
+                                              const Repetition& again) {
   const std::set<int> used = used_links(graph, timeline);
   std::vector<InterconnectUse> out;
   std::vector<std::vector<int>> ways;  // for each group, the classes of its links, with repetition
@@ -69,7 +72,8 @@ std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Time
   for (std::size_t i = 0; i < out.size(); ++i) {
     std::sort(ways[i].begin(), ways[i].end());
     const auto [first, is_new] = like.try_emplace(ways[i], i);
-    InterconnectUse own = is_new ? summed(ways[i], graph, timeline) : out[first->second];
+    InterconnectUse own = is_new ? summed(ways[i], graph, timeline, again) : out[first->second];
+    if (!steps) own.steps = {};
     own.vm = out[i].vm;
     own.interconnect = out[i].interconnect;
     own.capacity = out[i].capacity;

@@ -214,7 +214,8 @@ class IterationLoop {
   // Timeline of the last iteration, which began with `before`.
   Timeline timeline(const State& before) {
     if (!in_order_) return std::move(last_);
-    return options_.record_flows ? simulate(graph_, before, options_) : in_order_->timeline();
+    if (options_.record_flows) in_order_->run(before, true);
+    return in_order_->timeline();
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "sim/predict/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -29,14 +30,31 @@ std::vector<TimeRange> merged(std::vector<TimeRange> intervals) {
   return out;
 }
 
+double length_of(const std::vector<TimeRange>& all, const Repetition& again) {
+  double sum = 0;
+  for (const auto& one : all) sum += again.time(one.start, one.finish);
+  return sum;
+}
+
 // Length of the intersection of both lists; each is merged and sorted.
-double overlap(const std::vector<TimeRange>& a, const std::vector<TimeRange>& b) {
+double overlap(const std::vector<TimeRange>& a, const std::vector<TimeRange>& b, const Repetition& again) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    sum += std::max(0.0, std::min(a[i].finish, b[j].finish) - std::max(a[i].start, b[j].start));
+    const double start = std::max(a[i].start, b[j].start), finish = std::min(a[i].finish, b[j].finish);
+    if (finish > start) sum += again.time(start, finish);
     (a[i].finish < b[j].finish ? i : j)++;
   }
   return sum;
+}
+
+// Length of the list, merged and sorted, up to a time at which all that takes place again has been inserted.
+double length_until(const std::vector<TimeRange>& all, double time, const Repetition& again) {
+  const auto until = [&](double end) { return overlap(all, {{-INFINITY, end}}, {}); };
+  const double first_end = again.from + again.length, beyond = time - first_end;
+  if (again.count <= 0 || beyond <= 0) return until(time);
+  const double each = until(first_end) - until(again.from), rounds = std::floor(beyond / again.length);
+  if (rounds >= again.count) return until(time - again.more()) + each * again.count;
+  return until(first_end) + each * rounds + until(again.from + beyond - rounds * again.length) - until(again.from);
 }
 
 }  // namespace
@@ -55,8 +73,35 @@ int slowest_device(const std::vector<double>& computing) {
   return static_cast<int>(first - computing.begin());
 }
 
+namespace {
+
+// Sorts what consists of a few sorted parts, as the flows of one connection after another: merging is cheaper than sorting.
+void sort_parts(std::vector<std::pair<double, double>>& all) {
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] < all[i - 1]) ends.push_back(i);
+  }
+  ends.push_back(all.size());
+  constexpr std::size_t kLeast = 64;  // mean length of a part
+  if (ends.size() * kLeast > all.size()) return std::sort(all.begin(), all.end());
+  const auto at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); };
+  while (ends.size() > 1) {
+    std::vector<std::size_t> fewer;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); i += 2) {
+      const std::size_t end = ends[std::min(i + 1, ends.size() - 1)];
+      if (end > ends[i]) std::inplace_merge(at(begin), at(ends[i]), at(end));
+      fewer.push_back(end);
+      begin = end;
+    }
+    ends = std::move(fewer);
+  }
+}
+
+}  // namespace
+
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes) {
-  std::sort(changes.begin(), changes.end());
+  sort_parts(changes);
   std::vector<RateStep> steps;
   double rate = 0, peak = 0;
   for (const auto& [time, change] : changes) {
@@ -69,17 +114,18 @@ std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes)
   return steps;
 }
 
-LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole) {
-  const double end = whole.value;
+LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole,
+                     const Repetition& again) {
+  const double end = whole.value + again.more();
   std::vector<std::pair<double, double>> rates;  // rate and its duration
   double peak = 0, since = 0, rate = 0;
   for (const auto& step : steps) {
-    if (step.time > since) rates.emplace_back(rate, step.time - since);
+    if (step.time > since) rates.emplace_back(rate, again.time(since, step.time));
     since = std::max(since, step.time);
     rate = step.rate;
     peak = std::max(peak, rate);
   }
-  if (end > since) rates.emplace_back(0.0, end - since);
+  if (whole.value > since) rates.emplace_back(0.0, again.time(since, whole.value));
   std::sort(rates.begin(), rates.end());
   double covered = 0, p90 = 0;
   for (const auto& [value, length] : rates) {
@@ -90,8 +136,22 @@ LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<Rat
   return {name, bytes, BytesPerSecond{end > 0 ? bytes.value / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
 }
 
-Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device) {
+std::optional<std::pair<double, double>> launching_time(const TaskGraph& graph, const Timeline& timeline, int device) {
+  std::vector<TimeRange> launching;
+  for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    if (task.kind == TaskKind::kDelay && task.place == device)
+      launching.push_back({timeline.start[id], timeline.finish[id]});
+  }
+  launching = merged(std::move(launching));
+  if (launching.size() != 1) return std::nullopt;
+  return std::pair{launching.front().start, launching.front().finish};
+}
+
+Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device,
+                     const Repetition& again, std::optional<double> launched) {
   Breakdown result;
+  const Seconds end = timeline.end + Seconds{again.more()};
   std::vector<TimeRange> computing, transferring, host_optimizer, launching;
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
@@ -101,8 +161,8 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
       Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;
       // NCCL's kernels may have slowed it.
-      const double took = when.finish - when.start;
-      part += Seconds{took > task.amount * (1 + kRounding) ? took : task.amount};
+      const double took = when.finish - when.start, all = again.time(when.start, when.finish);
+      part += Seconds{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
       computing.push_back(when);
     } else if (task.kind == TaskKind::kDelay && task.place == device) {
       launching.push_back(when);
@@ -119,32 +179,32 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     other.insert(other.end(), transferring.begin(), transferring.end());
     other.insert(other.end(), host_optimizer.begin(), host_optimizer.end());
     other = merged(std::move(other));
-    double length = -overlap(launching, other);
-    for (const auto& interval : launching) length += interval.finish - interval.start;
-    result.overhead += Seconds{length};
+    if (launched) {
+      const double begin = launching.front().start;
+      result.overhead += Seconds{*launched - length_until(other, begin + *launched, again) + length_until(other, begin, again)};
+    } else {
+      result.overhead += Seconds{length_of(launching, again) - overlap(launching, other, again)};
+    }
   }
   // Waiting for the host's Adam counts as optimizer time.
   if (!host_optimizer.empty()) {
     computing = merged(std::move(computing));
     host_optimizer = merged(std::move(host_optimizer));
-    double length = -overlap(computing, host_optimizer);
-    for (const auto& interval : host_optimizer) length += interval.finish - interval.start;
-    result.optimizer += Seconds{length};
+    result.optimizer += Seconds{length_of(host_optimizer, again) - overlap(computing, host_optimizer, again)};
   }
   // Rounding may leave less than nothing on a GPU that never waits.
-  const Seconds waiting = std::max(Seconds{0}, timeline.end - result.compute - result.optimizer - result.overhead);
+  const Seconds waiting = std::max(Seconds{0}, end - result.compute - result.optimizer - result.overhead);
   if (!pipeline) {
     result.exposed_communication = waiting;
     return result;
   }
   computing = merged(std::move(computing));
   transferring = merged(std::move(transferring));
-  double transfer_time = 0;
-  for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
-  result.exposed_communication = std::min(waiting, Seconds{transfer_time - overlap(computing, transferring)});
+  result.exposed_communication =
+      std::min(waiting, Seconds{length_of(transferring, again) - overlap(computing, transferring, again)});
   result.pipeline_bubble = waiting - result.exposed_communication;
   // Rounding left by sums of many events is no bubble.
-  if (result.pipeline_bubble < timeline.end * kRounding) {
+  if (result.pipeline_bubble < end * kRounding) {
     result.exposed_communication = waiting;
     result.pipeline_bubble = Seconds{0};
   }
@@ -169,7 +229,7 @@ void wait_instead(Breakdown& parts, Seconds more) {
 }
 
 void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
-                     const std::function<void(LinkRates)>& use) {
+                     const std::function<void(LinkRates)>& use, const Repetition& again) {
   std::vector<std::vector<const Flow*>> over(graph.connections().size());
   for (const auto& flow : timeline.flows) over[flow.connection].push_back(&flow);
   // For each link its connections; a connection counts once for each time it crosses the link.
@@ -191,7 +251,8 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
         const double rate = std::min(most, flow->bytes / std::max(1e-12, flow->finish - flow->start));
         changes.emplace_back(flow->start, rate);
         changes.emplace_back(flow->finish, -rate);
-        bytes += flow->bytes;
+        const double took = flow->finish - flow->start;
+        bytes += flow->bytes * (took > 0 ? again.time(flow->start, flow->finish) / took : 1);
       }
     }
     use({static_cast<int>(i), Bytes{bytes}, rate_steps(std::move(changes))});
@@ -205,11 +266,14 @@ std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeli
   return out;
 }
 
-std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
+std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline, const Repetition& again) {
   std::map<int, LinkUse> used;  // for links that stand for others, and for those that stand for themselves
   each_link_rates(
       graph, timeline, [](int) { return true; },
-      [&](const LinkRates& link) { used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end)); });
+      [&](const LinkRates& link) {
+        used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end, again));
+      },
+      again);
   std::vector<LinkUse> out;
   for (std::size_t i = 0; i < graph.links().size(); ++i) {
     const auto use = used.find(graph.link_of(static_cast<int>(i)));

@@ -1,7 +1,9 @@
 // Figures of an iteration from its timeline: where the time of the slowest GPU went, and how the links were used.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,19 @@
 #include "sim/engine/simulate.h"
 
 namespace slmsim {
+
+// A part of a timeline that takes place `count` times more than simulated, directly after itself: what comes later comes
+// count * length later. No `count` where everything was simulated.
+struct Repetition {
+  double from = 0, length = 0, count = 0;  // s
+
+  double more() const { return length * count; }
+  // How long something lasts that goes on between two times of the timeline.
+  double time(double start, double finish) const {
+    if (count <= 0) return finish - start;
+    return finish - start + count * std::max(0.0, std::min(finish, from + length) - std::max(start, from));
+  }
+};
 
 // Adds up to the iteration's time.
 struct Breakdown {
@@ -39,8 +54,12 @@ struct LinkRates {
 std::vector<double> computing_times(const TaskGraph& graph);
 int slowest_device(const std::vector<double>& computing);
 
-// Breakdown of this GPU's time. In a pipeline, waiting without a transfer of its own is bubble.
-Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device);
+// Breakdown of this GPU's time. In a pipeline, waiting without a transfer of its own is bubble. Where its host does not
+// repeat, but launches without a pause from the beginning on, it launches for `launched` seconds in all.
+Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device,
+                     const Repetition& again = {}, std::optional<double> launched = {});
+// When a GPU's host launches; nullopt where it pauses.
+std::optional<std::pair<double, double>> launching_time(const TaskGraph& graph, const Timeline& timeline, int device);
 // Breakdown for the GPU that computes longest.
 inline Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
   return break_down(graph, timeline, pipeline, slowest_device(computing_times(graph)));
@@ -51,17 +70,18 @@ inline Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bo
 void wait_instead(Breakdown& parts, Seconds more);
 
 // Links that carried anything, in the network's order; where equal links are merged (TaskGraph::link_of), those that stand for
-// others. Needs recorded flows; a flow counts with its mean rate.
+// others. Needs recorded flows; a flow counts with its mean rate. `bytes` include what takes place again.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
 // The same for the wanted links, one at a time: the rates of all links may take much memory.
 void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
-                     const std::function<void(LinkRates)>& use);
+                     const std::function<void(LinkRates)>& use, const Repetition& again = {});
 // Use of every link that carried anything.
-std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
+std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline, const Repetition& again = {});
 
 // Turns changes of a rate (time, difference) into steps, and summarises the steps over an iteration of that length.
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes);
-LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole);
+LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole,
+                     const Repetition& again = {});
 
 // Use of each node's links by kind: both directions of all links of a kind together, as a node's counters add them up. A link
 // between two GPUs counts at both ends.
@@ -71,10 +91,12 @@ struct InterconnectUse {
   Bytes bytes;
   BytesPerSecond average, p90, peak;  // over the iteration; p90 by time
   BytesPerSecond capacity;            // data sheet
-  std::vector<RateStep> steps;        // the timeline
+  std::vector<RateStep> steps;        // the timeline, where requested
 };
 
-// In the order of nodes and of the links in their files; also kinds that carried nothing. Needs recorded flows.
-std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline);
+// In the order of nodes and of the links in their files; also kinds that carried nothing. Needs recorded flows. `steps`:
+// keeps the timeline, without what takes place again.
+std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline, bool steps,
+                                              const Repetition& again = {});
 
 }  // namespace slmsim

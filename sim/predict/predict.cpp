@@ -107,8 +107,8 @@ std::string remark_on_mfu(const Prediction& p) {
 // Link use is reported for whole iterations.
 Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
                              Prediction& out) {
-  if (!simulates_all(options) && !options.links) {
-    if (auto counted = simulate_repeating(to_lower)) return std::move(*counted);
+  if (!simulates_all(options) && !options.timelines) {
+    if (auto counted = simulate_repeating(to_lower, options.links)) return std::move(*counted);
   }
   std::optional<Lowered> own;
   const Lowered& lowered = known ? known->of(to_lower) : own.emplace(lower(to_lower, options));
@@ -119,8 +119,8 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
       known ? known->same_times() : nullptr);
   all.parts = break_down(graph, all.times.last, out.plan->stages.size() > 1);
   all.basis = lowered.basis;
-  if (options.links) out.links = link_use(graph, all.times.last);
-  if (options.links) out.interconnects = interconnect_use(graph, all.times.last);
+  if (options.links) all.links = link_use(graph, all.times.last);
+  if (options.links) all.interconnects = interconnect_use(graph, all.times.last, options.timelines);
   return all;
 }
 
@@ -135,6 +135,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.spread = times.spread;
   bool repeats = times.repeats;
   out.breakdown = iteration.parts;
+  out.links = std::move(iteration.links);
+  out.interconnects = std::move(iteration.interconnects);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
   out.basis = iteration.basis;

@@ -98,7 +98,8 @@ struct Prediction {
 std::string group_text(const std::vector<std::string>& all);
 
 struct PredictOptions {
-  bool links = false;  // measure link use; costs as much as the simulation
+  bool links = false;      // measure link use
+  bool timelines = false;  // with `links`, keep the rates of nodes' interconnects over time; every micro-batch is simulated
   const Technique* only = nullptr;
   bool whole = false;              // simulate every GPU, even where some are equal
   bool simgrid = false;            // simulate every GPU with SimGrid: slower, and equal up to its solver's precision

@@ -17,10 +17,10 @@ std::optional<std::size_t> FewBatches::line_of(TaskId id) const {
   return kind * devices() + static_cast<std::size_t>(task.place);
 }
 
-FewBatches sample(const LowerRequest& request, int micro_batches) {
+FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& alike) {
   LowerRequest few = request;
   few.only_micro_batches = micro_batches;
-  FewBatches out{lower_alike(few), {}};
+  FewBatches out{lower_alike(few, alike), {}};
   const TaskGraph& graph = out.graph();
   out.lines.resize(2 * out.devices() + graph.connections().size());
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
@@ -29,15 +29,11 @@ FewBatches sample(const LowerRequest& request, int micro_batches) {
   return out;
 }
 
-int in_whole_rounds(int micro_batches, const Plan& plan) {
-  const int round = micro_batch_round(plan);
-  return (micro_batches + round - 1) / round * round;
-}
-
 namespace {
 
 constexpr double kWorthIt = 1.5;  // ratio of all micro-batches to the simulated ones
 constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
+constexpr double kSameBytes = 1e-9;  // relative
 
 struct IterationSample : FewBatches {
   Iteration iteration;  // without its `parts`
@@ -73,13 +69,15 @@ Passes passes_of(const IterationSample& one) {
   return out;
 }
 
-// Whether the second sample, once it runs full, repeats the first one a round later and `later` seconds later. Up to their ends
+// Whether the second sample, once it runs full (from `since` on), repeats the first one a round and `later` seconds later. Up to
+// their ends
 // both are the same, so within each of them rounds follow one another at that distance; everything that the next round waits
 // for is inside them, so it follows at that distance too. A host waits for nobody and may get ahead of its GPU further and
 // further: `host_leads`.
-bool is_later_by(const IterationSample& few, const IterationSample& more, Seconds later, bool& host_leads) {
+bool is_later_by(const IterationSample& few, const IterationSample& more, Seconds later, double& since,
+                 bool& host_leads) {
   const Passes passes = passes_of(few);
-  const double since = passes.full + kFirstOnes * later.value;
+  since = passes.full + kFirstOnes * later.value;
   // Where all forward passes come before the first backward pass (GPipe), later tasks say nothing about them.
   if (passes.last_forward < since) return false;
   const auto &a = few.lines, &b = more.lines;
@@ -104,54 +102,76 @@ bool is_later_by(const IterationSample& few, const IterationSample& more, Second
   return true;
 }
 
-// All times of an iteration that are extrapolated.
-std::vector<Seconds*> times_of(Iteration& iteration) {
-  Breakdown& p = iteration.parts;
-  std::vector<Seconds*> out = {&p.compute,  &p.exposed_communication, &p.pipeline_bubble, &p.optimizer,
-                               &p.overhead, &iteration.times.last.end};
-  for (Seconds& time : iteration.times.times) out.push_back(&time);
-  return out;
+// Bytes of each connection.
+std::vector<double> bytes_of(const TaskGraph& graph) {
+  std::vector<double> bytes(graph.connections().size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount * task.times;
+  }
+  return bytes;
+}
+
+// Whether the flows of what takes place again carry what a round adds.
+bool carries_a_round(const IterationSample& few, const IterationSample& more, const Repetition& again) {
+  const std::vector<double> before = bytes_of(few.graph()), after = bytes_of(more.graph());
+  std::vector<double> carried(after.size());
+  const Repetition once{again.from, again.length, 1};
+  for (const Flow& flow : more.iteration.times.last.flows) {
+    const double took = flow.finish - flow.start;
+    if (took > 0) carried[flow.connection] += flow.bytes * (once.time(flow.start, flow.finish) / took - 1);
+  }
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (std::abs(carried[i] - (after[i] - before[i])) > kSameBytes * after[i]) return false;
+  }
+  return true;
 }
 
 // Adds `rounds` times the difference of the last two samples; nullopt where further rounds would add something else. For
 // iterations before the last one, whose windows still grow, a third sample shows whether they differ by the same amount.
-std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, double rounds, const LowerRequest& request) {
+std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, double rounds, const LowerRequest& request,
+                                    bool links) {
   IterationSample &few = samples[samples.size() - 2], &more = samples.back();
   for (const IterationSample& one : samples) {
     const IterationTimes &times = one.iteration.times, &others = more.iteration.times;
     if (!times.repeats || times.times.size() != others.times.size() || times.cycle_start != others.cycle_start)
       return std::nullopt;
   }
-  const Seconds later = more.iteration.times.last.end - few.iteration.times.last.end;
+  const Timeline &a = few.iteration.times.last, &b = more.iteration.times.last;
+  const Seconds later = b.end - a.end;
+  const double rounding = kLinear * b.end.value;
   bool host_leads = false;
-  if (!is_later_by(few, more, later, host_leads)) return std::nullopt;
+  Repetition again{0, later.value, rounds};
+  if (!is_later_by(few, more, later, again.from, host_leads)) return std::nullopt;
+  if (links && !carries_a_round(few, more, again)) return std::nullopt;
+  // Iterations before the steady one repeat too, and their windows have grown to those of the steady one once a round takes as
+  // long as there.
+  for (std::size_t i = 0; i < more.iteration.times.times.size(); ++i) {
+    const auto time = [&](std::size_t sample) { return samples[sample].iteration.times.times[i]; };
+    for (std::size_t sample = 1; sample < samples.size(); ++sample) {
+      if (std::abs((time(sample) - time(sample - 1) - later).value) > rounding) return std::nullopt;
+    }
+  }
   // The parts are those of the device that computes longest with all micro-batches.
   const std::vector<double> before_last = computing_times(few.graph());
   std::vector<double> computing = computing_times(more.graph());
   for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - before_last[i]) * rounds;
   const int device = slowest_device(computing);
-  for (IterationSample& one : samples)
-    one.iteration.parts = break_down(one.graph(), one.iteration.times.last, request.plan.stages.size() > 1, device);
-  const auto b = times_of(few.iteration), c = times_of(more.iteration);
-  const double rounding = kLinear * more.iteration.times.last.end.value;
-  for (std::size_t i = 0; i < c.size() && samples.size() > 2; ++i) {
-    const double before = times_of(samples.front().iteration)[i]->value;
-    if (std::abs((c[i]->value - b[i]->value) - (b[i]->value - before)) > rounding) return std::nullopt;
-  }
-  // In earlier iterations windows have grown to those of the steady one once a round takes as long as there.
-  const auto &first = few.iteration.times.times, &second = more.iteration.times.times;
-  for (std::size_t i = 0; i < second.size(); ++i) {
-    if (std::abs((second[i] - first[i] - later).value) > rounding) return std::nullopt;
-  }
-  // What a GPU waits for changes as a host gets ahead of it.
-  if (host_leads && (more.iteration.parts.overhead - few.iteration.parts.overhead).value > rounding) return std::nullopt;
-  for (std::size_t i = 0; i < c.size(); ++i) {
-    const Seconds counted = *c[i] + (*c[i] - *b[i]) * rounds;
-    // As a host gets ahead of its GPU, the GPU's waiting shrinks to nothing; that does not continue.
-    if (counted.value < -rounding) return std::nullopt;
-    *c[i] = std::max(Seconds{0}, counted);  // rounding may extrapolate a part of zero to less
+  std::optional<double> launched;
+  if (const auto then = launching_time(few.graph(), a, device), now = launching_time(more.graph(), b, device);
+      host_leads && then && now) {
+    const double took = now->second - now->first;
+    launched = took + (took - (then->second - then->first)) * rounds;
+  } else if (host_leads && (then || now)) {
+    return std::nullopt;
   }
   Iteration& out = more.iteration;
+  out.parts = break_down(more.graph(), b, request.plan.stages.size() > 1, device, again, launched);
+  if (links) {
+    out.links = link_use(more.graph(), b, again);
+    out.interconnects = interconnect_use(more.graph(), b, false, again);
+  }
+  for (Seconds& time : out.times.times) time += later * rounds;
+  out.times.last.end += later * rounds;
   if (out.basis) {
     TimeBasis each = *out.basis;
     each += *few.iteration.basis * -1;
@@ -162,23 +182,24 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 }  // namespace
 
-std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
+  Colouring alike;
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
-    for (const int more : {0, round}) samples.push_back({sample(request, few + more), {}});
+    for (const int more : {0, round}) samples.push_back({sample(request, few + more, alike), {}});
     const TaskGraph& graph = samples.front().graph();
     const auto limits = capacities(graph);
     if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
-    if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round), {}});
+    if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round, alike), {}});
     for (IterationSample& one : samples) {
-      one.iteration.times = simulate_iterations(one.graph());
+      one.iteration.times = simulate_iterations(one.graph(), {.record_flows = links && &one == &samples.back()});
       one.iteration.basis = one.lowered.basis;
     }
     const double rounds = static_cast<double>(all - few) / round - static_cast<double>(samples.size() - 1);
-    if (auto known = counted_on(samples, rounds, request)) return known;
+    if (auto known = counted_on(samples, rounds, request, links)) return known;
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Time of an iteration of many micro-batches, extrapolated from a few.
+// An iteration of many micro-batches, extrapolated from a few: times, breakdown, and use of links.
 //
 // Once a pipeline runs full (at once where there is none), each further micro-batch repeats the one before it, only later, so
 // the time of an iteration is linear in their number. This is checked, because filling takes long where one stage is slightly
@@ -35,22 +35,22 @@ struct FewBatches {
   std::span<const std::vector<TaskId>> connections() const { return std::span(lines).subspan(2 * devices()); }
 };
 
-// Equal GPUs are merged. `micro_batches`: a multiple of micro_batch_round.
-FewBatches sample(const LowerRequest& request, int micro_batches);
+// Equal GPUs are merged, as in the sample before. `micro_batches`: a multiple of micro_batch_round.
+FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& alike);
 
 // Number of first micro-batches that may differ from the later ones.
 inline constexpr int kFirstOnes = 3;
-// Rounds up to a multiple of micro_batch_round.
-int in_whole_rounds(int micro_batches, const Plan& plan);
 
 // An iteration, or a round of steps.
 struct Iteration {
   IterationTimes times;
   Breakdown parts;
   std::optional<TimeBasis> basis;
+  std::vector<LinkUse> links;                  // where requested
+  std::vector<InterconnectUse> interconnects;  // where requested, without timelines
 };
 
-// nullopt where fewer micro-batches save no work or do not repeat.
-std::optional<Iteration> simulate_repeating(const LowerRequest& request);
+// nullopt where fewer micro-batches save no work or do not repeat. `links`: measure link use too.
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links = false);
 
 }  // namespace slmsim

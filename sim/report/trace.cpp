@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/predict/iterations.h"
 #include "sim/predict/measure.h"
 #include "sim/report/phrases.h"
 #include "sim/scenario/scenario.h"
@@ -272,7 +273,10 @@ const Prediction* to_be_traced(const RunResult& result) {
 
 std::string trace_of(const RunResult& result, const Prediction& p) {
   const TaskGraph graph = iteration_graph(result.scenario, model_named(result.scenario, p.model), *p.plan);
-  const Timeline timeline = simulate(graph, p.connections, {.record_flows = true});
+  // Where the prediction simulated equal GPUs once, its connections are not these.
+  const bool same = p.connections.size() == graph.connections().size();
+  const Timeline timeline = simulate(graph, same ? p.connections : simulate_iterations(graph).before_last,
+                                     {.record_flows = true});
   return to_trace({graph, timeline, result.scenario.platform,
                    fmt::format("{}: {} on {}", p.model, p.technique->name, group_text(p.group)),
                    assumed_line(assumptions_of(result.scenario, {&p}))});

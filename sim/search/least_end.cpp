@@ -167,7 +167,8 @@ LeastIteration least_iteration(const LowerRequest& request) {
     return LeastIteration{least_end(graph), static_cast<double>(graph.tasks().size())};
   };
   if (request.plan.workload.steps > 1 || 2 * count + round >= all) return whole();
-  const FewBatches few = sample(request, count), more = sample(request, count + round);
+  Colouring alike;
+  const FewBatches few = sample(request, count, alike), more = sample(request, count + round, alike);
   if (few.lines.size() != more.lines.size() || few.devices() != more.devices()) return whole();
   const TaskGraph& graph = more.graph();
   const double rounds = static_cast<double>(all - count) / round - 1;

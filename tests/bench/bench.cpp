@@ -148,6 +148,38 @@ void predictions_1000(benchmark::State& state) {
   }
 }
 
+// A Llama of 1e9 parameters by nanotron on 8, 16, 32 and 64 H100 of nodes of eight, in every division into tensor and pipeline
+// parallelism up to 8 and 4, and replicas; 8 or 32 micro-batches. One prediction after the other, in one process.
+void predictions_of_nanotron(benchmark::State& state) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / fmt::format("nanotron-{}.yaml", getpid());
+  std::vector<Scenario> scenarios;
+  for (const int gpus : {8, 16, 32, 64}) {
+    for (int tensor = 1; tensor <= 8; tensor *= 2) {
+      for (int pipeline = 1; pipeline <= 4 && tensor * pipeline <= gpus; pipeline *= 2) {
+        const int data = gpus / tensor / pipeline;
+        for (const int micro_batches : {8, 32}) {
+          std::ofstream(file) << fmt::format(
+              "models: [{{name: llama-1b, family: llama, hidden: 2048, heads: 32, layers: 16, sequence: 2048, vocabulary: "
+              "49152, intermediate: 8192}}]\n"
+              "techniques: {{Megatron: {{tensor: {}, pipeline: {}, data: {}, micro_batches: {}}}}}\n"
+              "training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: bf16, gradient_precision: fp32}}\n"
+              "groups: all\nsoftware: {{stack: nanotron}}\n"
+              "platform: {{name: cluster, sites: {{lab: {{rtt: 2 us}}}}, vms: {{node: {{count: {}, site: lab, type: dgx-h100, "
+              "gpus: [h100, h100, h100, h100, h100, h100, h100, h100]}}}}}}\n",
+              tensor, pipeline, data, micro_batches, 2 * data * micro_batches, 200 * data * micro_batches, gpus / 8);
+          scenarios.push_back(load_scenario(file));
+        }
+      }
+    }
+  }
+  std::filesystem::remove(file);
+  for (auto _ : state) {
+    for (const Scenario& scenario : scenarios)
+      benchmark::DoNotOptimize(predict(scenario, {.links = state.range(0) > 0, .advice = false, .ignore_memory = true}));
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(scenarios.size()) * state.iterations());
+}
+
 // One technique at a time on four GPUs over a WAN: the unit of a sweep.
 void predict_technique(benchmark::State& state, const Technique* technique) {
   const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
@@ -221,6 +253,7 @@ BENCHMARK_CAPTURE(draw_whole_jobs, year_a_failure_a_day_1000, 365.0, 16.0, false
 // First: where no engine has run yet, workers need not be replaced.
 BENCHMARK(sweep_latency)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
 BENCHMARK(run_gat_amst)->Unit(benchmark::kMillisecond);
+BENCHMARK(predictions_of_nanotron)->ArgName("links")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(predictions_1000)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(predict_technique, Data, named("Data"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, ZeRO2, named("ZeRO2"))->Unit(benchmark::kMillisecond);

@@ -5,9 +5,9 @@
     tests/bench/size.py --figure FILE.svg   # and its figure
     tests/bench/size.py --most 1024         # no larger ones
 
-Times are the processor's (user), so that other work on the machine counts little. Two columns are ratios to the same run's
-`--whole` (every GPU simulated) and `--engine simgrid` (every GPU, by SimGrid), where these end within --patience seconds. What
-did not is not tried with more GPUs.
+Times are the processor's (user), so that other work on the machine counts little. Three columns are ratios to the same run's
+`--format json` (with the use of links for up to 64 GPUs), `--whole` (every GPU simulated) and `--engine simgrid` (every GPU, by
+SimGrid), where these end within --patience seconds. What did not is not tried with more GPUs.
 """
 import argparse
 import math
@@ -64,6 +64,7 @@ def cases(most):
                 yield f"{gpus} GPUs, one node's {name} slower" if name == "cards" else f"{gpus} GPUs, one slower", name, None, \
                     scenario(GPT_175B, 8, 16, data, 32, slow_node(gpus // 8, node))
     yield "64 GPUs, 3.6 B, 16 x 1 x 4", "wide", None, scenario(GPT_3B, 16, 1, 4, 8)
+    yield "16 GPUs, 3.6 B, 16 x 1 x 1, 256 micro-batches", "wide", None, scenario(GPT_3B, 16, 1, 1, 256)
     if most >= 512:
         yield "512 GPUs, 1 T, 8 x 64 x 1, 512 micro-batches", "deep", None, scenario(GPT_1T, 8, 64, 1, 512)
 
@@ -114,7 +115,7 @@ def main():
     options = parser.parse_args()
     program, figure = os.path.abspath(options.program), options.figure and os.path.abspath(options.figure)
     points = []
-    print("| case | time, user | peak memory | every GPU takes | by SimGrid |\n|---|--:|--:|--:|--:|")
+    print("| case | time, user | peak memory | as JSON | every GPU takes | by SimGrid |\n|---|--:|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         failed = set()
@@ -131,9 +132,9 @@ def main():
                 return told
             own = tried()
             if not own:
-                print(f"| {name} | more than {options.patience} s or 10 GB | | | |", flush=True)
+                print(f"| {name} | more than {options.patience} s or 10 GB | | | | |", flush=True)
                 continue
-            others = [tried("--whole"), tried("--engine", "simgrid")]
+            others = [tried("--format", "json"), tried("--whole"), tried("--engine", "simgrid")]
             ratios = [f"{other[0] / own[0]:.1f} x, {other[1] / own[1]:.1f} x memory" if other else "-" for other in others]
             print(f"| {name} | {own[0]:.2f} s | {own[1]:.0f} MB | {' | '.join(ratios)} |", flush=True)
             if gpus:

@@ -25,15 +25,17 @@ struct Case {
   std::string name, technique, platform;
   int batch = 256;
   bool counts = false;  // whether few micro-batches must tell, and 64 are enough to find out
+  std::string model = "{name: small, family: gpt2, hidden: 256, heads: 8, layers: 8, sequence: 128, vocabulary: 4096}";
+  std::string stack = "eager";
 };
 
 inline Scenario scenario_of(const Case& c) {
   return scenario_from(fmt::format(
-      "models: [{{name: small, family: gpt2, hidden: 256, heads: 8, layers: 8, sequence: 128, vocabulary: 4096}}]\n"
+      "models: [{}]\nsoftware: {{stack: {}}}\n"
       "techniques: {{{}}}\ngroups: all\n"
       "training: {{batch: {}, epochs: 1, blocks_per_epoch: 2560, precision: fp16}}\n"
       "platform: {{name: many, {}}}\n",
-      c.technique, c.batch, c.platform));
+      c.model, c.stack, c.technique, c.batch, c.platform));
 }
 
 inline std::vector<Case> cases() {
@@ -66,6 +68,11 @@ inline std::vector<Case> cases() {
   out.push_back({"OffloadOnNodes", "ZeRO-2-CPU: {micro_batches: 32}", kNodes, 1024});
   out.push_back({"ReplicasOnNodes", "FSDP: {micro_batches: 32}", kNodes, 1024});
   out.push_back({"TensorOnNodes", "FSDP: {tensor: 8, micro_batches: 32}", kNodes, 1024});
+  // Hosts that launch operator by operator get ahead of their GPUs, which wait for them at first.
+  Case hosts{"HostsGetAhead", "Megatron: {tensor: 2, pipeline: 2, data: 8, micro_batches: 64}", kNodes, 512, true};
+  hosts.model = "{name: wide, family: gpt2, hidden: 2048, heads: 16, layers: 4, sequence: 1024, vocabulary: 49152}";
+  hosts.stack = "nanotron";
+  out.push_back(hosts);
   return out;
 }
 

@@ -22,6 +22,13 @@ TEST_P(Repeating, SaysWhatAllMicroBatchesSay) {
   expect_times_of(all, few, kRounding);
 }
 
+TEST_P(Repeating, LinksCarryWhatAllMicroBatchesSend) {
+  const Scenario scenario = scenario_of(GetParam());
+  const Prediction few = predict(scenario, {.links = true, .ignore_memory = true}).front(),
+                   all = predict(scenario, {.links = true, .whole = true, .ignore_memory = true}).front();
+  expect_links_of(all, few, kRounding);
+}
+
 TEST_P(Repeating, CountsOnWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
   const auto counted = simulate_repeating(PlanInputs(scenario).request);

@@ -45,4 +45,32 @@ inline void expect_times_of(const Prediction& whole, const Prediction& part, dou
   near(part.breakdown.overhead, whole.breakdown.overhead);
 }
 
+// The same for the use of links and of nodes' interconnects.
+inline void expect_links_of(const Prediction& whole, const Prediction& part, double rounding) {
+  // Relative tolerance of rates, where flows that end as others begin count together or not.
+  constexpr double kPeak = 1e-6;
+  const auto near = [](double a, double b, double tolerance, const std::string& name) {
+    EXPECT_NEAR(a, b, tolerance) << name;
+  };
+  ASSERT_EQ(part.links.size(), whole.links.size());
+  for (std::size_t i = 0; i < whole.links.size(); ++i) {
+    const LinkUse &a = part.links[i], &b = whole.links[i];
+    EXPECT_EQ(a.link, b.link);
+    near(a.bytes.value, b.bytes.value, rounding * b.bytes.value, b.link);
+    near(a.average.value, b.average.value, rounding * b.average.value, b.link);
+    near(a.peak.value, b.peak.value, kPeak * b.peak.value, b.link);
+    near(a.p90.value, b.p90.value, kPeak * b.peak.value, b.link);
+  }
+  ASSERT_EQ(part.interconnects.size(), whole.interconnects.size());
+  for (std::size_t i = 0; i < whole.interconnects.size(); ++i) {
+    const InterconnectUse &a = part.interconnects[i], &b = whole.interconnects[i];
+    EXPECT_EQ(a.vm, b.vm);
+    EXPECT_EQ(a.interconnect, b.interconnect);
+    near(a.bytes.value, b.bytes.value, rounding * b.bytes.value, b.interconnect);
+    near(a.average.value, b.average.value, rounding * b.average.value, b.interconnect);
+    near(a.peak.value, b.peak.value, kPeak * b.peak.value, b.interconnect);
+    near(a.p90.value, b.p90.value, kPeak * b.peak.value, b.interconnect);
+  }
+}
+
 }  // namespace slmsim

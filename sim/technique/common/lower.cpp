@@ -13,6 +13,11 @@ int micro_batch_round(const Plan& plan) {
   return megatron != nullptr && megatron->chunks > 1 ? megatron->pipeline : 1;
 }
 
+int in_whole_rounds(int micro_batches, const Plan& plan) {
+  const int round = micro_batch_round(plan);
+  return (micro_batches + round - 1) / round * round;
+}
+
 TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
   if (request.alike) return {std::move(links), *request.alike};
   return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));

@@ -24,6 +24,8 @@ struct LowerRequest {
 // `only_micro_batches` must be a multiple of it: with chunks a stage switches chunks after one micro-batch per stage
 // (arXiv 2104.04473, section 2.2).
 int micro_batch_round(const Plan& plan);
+// Rounds up to a multiple of it.
+int in_whole_rounds(int micro_batches, const Plan& plan);
 
 // A graph without tasks.
 TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links);

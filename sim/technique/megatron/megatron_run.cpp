@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <map>
@@ -74,32 +75,43 @@ class MegatronRun {
     return last_[rank] = graph_.compute(devices_[rank], time, tag, std::array{last_[rank], after}, {work});
   }
 
-  // Replicas on GPUs equal to the first replica's repeat its tasks.
+  // Replicas on GPUs equal to an earlier replica's repeat its tasks.
   void pipelines() {
-    int end = 0;
+    struct Known {
+      int replica = 0, first = 0, end = 0;  // its connections
+      TimeBasis basis;
+    };
+    std::vector<Known> all;
     for (int replica = 0; replica < m_.data; ++replica) {
-      const auto twins = replica > 0 && graph_.fold() ? twins_of(*graph_.fold(), request_.scenario.platform,
-                                                                 devices_at(ranks_of(0)), devices_at(ranks_of(replica)))
-                                                      : std::map<int, int>{};
-      if (!twins.empty()) {
-        graph_.repeat(0, end, twins, request_.network);
-        follow_first(replica);
-      } else {
-        pipeline(replica);
-        if (replica > 0) continue;
-        if (graph_.fold()) end = graph_.fold()->count();
-        if (basis_) basis_of_first_ = *basis_;
+      std::map<int, int> twins;
+      const auto like = std::find_if(all.begin(), all.end(), [&](const Known& one) {
+        twins = twins_of(*graph_.fold(), request_.scenario.platform, devices_at(ranks_of(one.replica)),
+                         devices_at(ranks_of(replica)));
+        return !twins.empty();
+      });
+      if (like != all.end()) {
+        graph_.repeat(like->first, like->end, twins, request_.network);
+        follow(replica, like->replica);
+        if (basis_) *basis_ += like->basis;
+        continue;
       }
+      Known own{.replica = replica, .basis = basis_.value_or(TimeBasis{})};
+      if (graph_.fold()) own.first = graph_.fold()->count();
+      pipeline(replica);
+      if (!graph_.fold()) continue;
+      own.end = graph_.fold()->count();
+      own.basis = own.basis * -1;
+      if (basis_) own.basis += *basis_;
+      all.push_back(own);
     }
   }
 
-  void follow_first(int replica) {
-    const std::vector<std::size_t> first = ranks_of(0), own = ranks_of(replica);
+  void follow(int replica, int other) {
+    const std::vector<std::size_t> its = ranks_of(other), own = ranks_of(replica);
     for (std::size_t i = 0; i < own.size(); ++i) {
-      last_[own[i]] = last_[first[i]];
-      hosts_.follow(own[i], first[i]);
+      last_[own[i]] = last_[its[i]];
+      hosts_.follow(own[i], its[i]);
     }
-    if (basis_) *basis_ += basis_of_first_;
   }
 
   std::vector<std::size_t> ranks_of(int replica) const {
@@ -380,7 +392,6 @@ class MegatronRun {
   Peers peers_;
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;
-  TimeBasis basis_of_first_;  // of the first replica's passes
   double sequences_ = 0;
   int layers_ = 0;
   std::vector<int> devices_;
