@@ -143,7 +143,8 @@ int Network::nearest_in(int vm, int from, PartKind kind) const {
 int Network::part_of(int device) const {
   const Vm& vm = platform_.vms[platform_.devices[device].vm];
   int part = -1;
-  for (int left = device - vm.first_device; left >= 0; left -= vm.type.inside.parts[part].kind == PartKind::kGpu) ++part;
+  for (int left = device - vm.first_device; left >= 0; left -= vm.type.inside.parts[part].kind == PartKind::kGpu)
+    ++part;
   return part;
 }
 

@@ -181,7 +181,8 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     other = merged(std::move(other));
     if (launched) {
       const double begin = launching.front().start;
-      result.overhead += Seconds{*launched - length_until(other, begin + *launched, again) + length_until(other, begin, again)};
+      result.overhead +=
+          Seconds{*launched - length_until(other, begin + *launched, again) + length_until(other, begin, again)};
     } else {
       result.overhead += Seconds{length_of(launching, again) - overlap(launching, other, again)};
     }

@@ -159,12 +159,14 @@ void predictions_of_nanotron(benchmark::State& state) {
         const int data = gpus / tensor / pipeline;
         for (const int micro_batches : {8, 32}) {
           std::ofstream(file) << fmt::format(
-              "models: [{{name: llama-1b, family: llama, hidden: 2048, heads: 32, layers: 16, sequence: 2048, vocabulary: "
+              "models: [{{name: llama-1b, family: llama, hidden: 2048, heads: 32, layers: 16, sequence: 2048, "
+              "vocabulary: "
               "49152, intermediate: 8192}}]\n"
               "techniques: {{Megatron: {{tensor: {}, pipeline: {}, data: {}, micro_batches: {}}}}}\n"
               "training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: bf16, gradient_precision: fp32}}\n"
               "groups: all\nsoftware: {{stack: nanotron}}\n"
-              "platform: {{name: cluster, sites: {{lab: {{rtt: 2 us}}}}, vms: {{node: {{count: {}, site: lab, type: dgx-h100, "
+              "platform: {{name: cluster, sites: {{lab: {{rtt: 2 us}}}}, vms: {{node: {{count: {}, site: lab, type: "
+              "dgx-h100, "
               "gpus: [h100, h100, h100, h100, h100, h100, h100, h100]}}}}}}\n",
               tensor, pipeline, data, micro_batches, 2 * data * micro_batches, 200 * data * micro_batches, gpus / 8);
           scenarios.push_back(load_scenario(file));
@@ -175,7 +177,8 @@ void predictions_of_nanotron(benchmark::State& state) {
   std::filesystem::remove(file);
   for (auto _ : state) {
     for (const Scenario& scenario : scenarios)
-      benchmark::DoNotOptimize(predict(scenario, {.links = state.range(0) > 0, .advice = false, .ignore_memory = true}));
+      benchmark::DoNotOptimize(
+          predict(scenario, {.links = state.range(0) > 0, .advice = false, .ignore_memory = true}));
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(scenarios.size()) * state.iterations());
 }

@@ -30,12 +30,12 @@ struct Case {
 };
 
 inline Scenario scenario_of(const Case& c) {
-  return scenario_from(fmt::format(
-      "models: [{}]\nsoftware: {{stack: {}}}\n"
-      "techniques: {{{}}}\ngroups: all\n"
-      "training: {{batch: {}, epochs: 1, blocks_per_epoch: 2560, precision: fp16}}\n"
-      "platform: {{name: many, {}}}\n",
-      c.model, c.stack, c.technique, c.batch, c.platform));
+  return scenario_from(
+      fmt::format("models: [{}]\nsoftware: {{stack: {}}}\n"
+                  "techniques: {{{}}}\ngroups: all\n"
+                  "training: {{batch: {}, epochs: 1, blocks_per_epoch: 2560, precision: fp16}}\n"
+                  "platform: {{name: many, {}}}\n",
+                  c.model, c.stack, c.technique, c.batch, c.platform));
 }
 
 inline std::vector<Case> cases() {
