@@ -47,6 +47,11 @@ double overlap(const std::vector<TimeRange>& a, const std::vector<TimeRange>& b,
   return sum;
 }
 
+// Length of the first list outside the second; rounding leaves no less than nothing.
+double length_outside(const std::vector<TimeRange>& all, const std::vector<TimeRange>& other, const Repetition& again) {
+  return std::max(0.0, length_of(all, again) - overlap(all, other, again));
+}
+
 // Length of the list, merged and sorted, up to a time at which all that takes place again has been inserted.
 double length_until(const std::vector<TimeRange>& all, double time, const Repetition& again) {
   const auto until = [&](double end) { return overlap(all, {{-INFINITY, end}}, {}); };
@@ -181,17 +186,17 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     other = merged(std::move(other));
     if (launched) {
       const double begin = launching.front().start;
-      result.overhead +=
-          Seconds{*launched - length_until(other, begin + *launched, again) + length_until(other, begin, again)};
+      const double hidden = length_until(other, begin + *launched, again) - length_until(other, begin, again);
+      result.overhead += Seconds{std::max(0.0, *launched - hidden)};
     } else {
-      result.overhead += Seconds{length_of(launching, again) - overlap(launching, other, again)};
+      result.overhead += Seconds{length_outside(launching, other, again)};
     }
   }
   // Waiting for the host's Adam counts as optimizer time.
   if (!host_optimizer.empty()) {
     computing = merged(std::move(computing));
     host_optimizer = merged(std::move(host_optimizer));
-    result.optimizer += Seconds{length_of(host_optimizer, again) - overlap(computing, host_optimizer, again)};
+    result.optimizer += Seconds{length_outside(host_optimizer, computing, again)};
   }
   // Rounding may leave less than nothing on a GPU that never waits.
   const Seconds waiting = std::max(Seconds{0}, end - result.compute - result.optimizer - result.overhead);
@@ -201,8 +206,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   }
   computing = merged(std::move(computing));
   transferring = merged(std::move(transferring));
-  result.exposed_communication =
-      std::min(waiting, Seconds{length_of(transferring, again) - overlap(computing, transferring, again)});
+  result.exposed_communication = std::min(waiting, Seconds{length_outside(transferring, computing, again)});
   result.pipeline_bubble = waiting - result.exposed_communication;
   // Rounding left by sums of many events is no bubble.
   if (result.pipeline_bubble < end * kRounding) {

@@ -32,12 +32,9 @@ class MegatronRun {
     }
     last_.assign(devices_.size(), kNoTask);
     const std::vector<int> kinds = gpu_kinds(request.scenario.platform, devices_);
-    const TensorDivision division{
-        .tensor = m_.tensor,
-        .sequence_parallel = m_.sequence_parallel,
-        .recompute = request.plan.recompute,
-        .sums_after_pass = request.scenario.software.ddp_buckets &&
-                           element_bytes(m_.gradients) > element_bytes(request.scenario.training.precision)};
+    const bool sums = request.scenario.software.ddp_buckets &&
+                      element_bytes(m_.gradients) > element_bytes(request.scenario.training.precision);
+    const TensorDivision division{m_.tensor, m_.sequence_parallel, request.plan.recompute, TensorEnds::kDivided, sums};
     std::vector<bool> binds;
     std::map<int, std::shared_ptr<const std::vector<LayerWork>>> works;
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
@@ -256,13 +253,6 @@ class MegatronRun {
     return {work.backward * own, work.host_backward * own, work.backward_work * own, of_own * share};
   }
 
-  std::vector<int> tensor_devices(int stage, int replica) const {
-    std::vector<int> devices;
-    devices.reserve(static_cast<std::size_t>(m_.tensor));
-    for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
-    return devices;
-  }
-
   // Starts after the GPUs' last tasks; returns the tasks for the next one to wait for.
   Tasks tensor_call(int stage, int replica, const Exchange& call, TagId tag) {
     Tasks before;
@@ -275,9 +265,9 @@ class MegatronRun {
   Communicator& tensor_group(int stage, int replica) {
     const auto found = groups_.find({stage, replica});
     if (found != groups_.end()) return found->second;
-    return groups_
-        .try_emplace({stage, replica}, graph_, request_.network, request_.scenario.nccl_setup(),
-                     tensor_devices(stage, replica))
+    std::vector<int> devices;
+    for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
+    return groups_.try_emplace({stage, replica}, graph_, request_.network, request_.scenario.nccl_setup(), devices)
         .first->second;
   }
 
