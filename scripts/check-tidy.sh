@@ -26,7 +26,7 @@ while read -r file; do
     *) continue ;;
   esac
   [[ -n $source ]] || continue
-  grep -qxF "$source" <<< "$compiled" || source=$(grep -lF "/$source\"" "$tree"/sim/CMakeFiles/*/Unity/*.cxx || true)
+  grep -qxF "$source" <<< "$compiled" || source=$(grep -lF "/$source\"" "$tree"/sim/CMakeFiles/*/Unity/*.cxx | sed -n 1p || true)
   if [[ -n $source ]]; then files[$source]=1; fi
 done < <(changed_since "$base" sim calibrate python)
 

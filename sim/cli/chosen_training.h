@@ -37,6 +37,6 @@ struct ChosenBatch {
 // A batch that all groups' numbers of GPUs divide, and the largest micro-batch with which each group has the same number
 // of techniques that fit as with single sequences. Layers are recomputed where nothing fits otherwise. `stated`: the batch of
 // --batch; 0: none.
-ChosenBatch choose_batch(const Scenario& scenario, int stated);
+ChosenBatch choose_batch(const Scenario& wanted, int stated);
 
 }  // namespace slmsim

@@ -197,7 +197,7 @@ void ask_for_machines(InitOptions& options, const std::vector<std::string>& foun
     if (text == "-") return;
     const Pair pair = pair_of("machine", text, "NAME=TYPE:COUNT");
     if (pair.key.find(',') != std::string::npos) throw InputError({}, "a machine's name holds no comma");
-    if (names.count(pair.key) > 0)
+    if (names.contains(pair.key))
       throw InputError({}, fmt::format("\"{}\" is named already; choose another name", printable(pair.key)));
     check_gpus(pair.value);
   };

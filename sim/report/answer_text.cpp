@@ -67,7 +67,7 @@ std::string all_gpus_text(const RunResult& result, const Prediction& best) {
 // "30.7 min (26.1 to 36.0)".
 std::string job_text(const Prediction& best, const std::optional<Interval>& interval) {
   const TimeUnit unit = job_unit({best.job});
-  const std::string out = fmt::format("{} {}", unit.text(best.job), unit.name);
+  std::string out = fmt::format("{} {}", unit.text(best.job), unit.name);
   if (!interval) return out;
   return out + fmt::format(" ({} to {})", unit.text(Seconds{interval->low}), unit.text(Seconds{interval->high}));
 }
@@ -172,7 +172,7 @@ std::string first_remedy(const std::string& reason) {
   const auto& techniques = technique_names();
   for (std::size_t begin = at + mark.size(); begin < reason.size();) {
     const std::size_t end = std::min(reason.find(next, begin), reason.size());
-    const std::string remedy = reason.substr(begin, end - begin);
+    std::string remedy = reason.substr(begin, end - begin);
     // Other techniques that fit have rows of their own.
     const bool named =
         std::find(techniques.begin(), techniques.end(), remedy.substr(0, remedy.find(' '))) != techniques.end();

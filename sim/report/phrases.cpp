@@ -74,7 +74,7 @@ std::string warm_up_text(const WarmUp& warm_up) {
 }
 
 std::string extent_text(const Training& training) {
-  const std::string pass = count_of(training.blocks_per_epoch, "sequence");
+  std::string pass = count_of(training.blocks_per_epoch, "sequence");
   switch (training.extent) {
     case Extent::kSamples:
       return pass;

@@ -24,7 +24,7 @@ struct TableOptions {
 
 // For people, at most 100 columns: the best choice and how sure it is, what would be faster, then per model the fastest
 // techniques and groups. Rows with equal figures are one.
-std::string to_table(const RunResult& result, const TableOptions& options = {});
+std::string to_table(const RunResult& result, const TableOptions& given = {});
 // One JSON object of schema "slmsim/run/1".
 std::string to_json(const RunResult& result);
 // A header and one line per prediction, see sim/predict/row.h.

@@ -265,8 +265,8 @@ class MegatronRun {
   Communicator& tensor_group(int stage, int replica) {
     const auto found = groups_.find({stage, replica});
     if (found != groups_.end()) return found->second;
-    std::vector<int> devices;
-    for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
+    std::vector<int> devices(static_cast<std::size_t>(m_.tensor));
+    for (int t = 0; t < m_.tensor; ++t) devices[t] = devices_[rank_of(stage, replica, t)];
     return groups_.try_emplace({stage, replica}, graph_, request_.network, request_.scenario.nccl_setup(), devices)
         .first->second;
   }
@@ -359,9 +359,9 @@ class MegatronRun {
   std::vector<Communicator> replica_groups(int stage, int tensor, int members, int step) {
     std::vector<Communicator> out;
     for (int group = 0; members > 1 && group < m_.data / members; ++group) {
-      std::vector<int> devices;
+      std::vector<int> devices(static_cast<std::size_t>(members));
       for (int i = 0; i < members; ++i)
-        devices.push_back(devices_[rank_of(stage, step == 1 ? group * members + i : i * step + group, tensor)]);
+        devices[i] = devices_[rank_of(stage, step == 1 ? group * members + i : i * step + group, tensor)];
       out.emplace_back(graph_, request_.network, request_.scenario.nccl_setup(), std::move(devices));
     }
     return out;

@@ -167,6 +167,7 @@ class Passes {
 // one (torch/distributed/pipelining/stage.py).
 void run_pipeline(ReplicaRun& run, const FsdpPlan& plan, std::vector<Passes>& stages) {
   std::vector<std::vector<Step>> steps;
+  steps.reserve(stages.size());
   for (int s = 0; s < plan.pipeline; ++s) steps.push_back(interleaved_steps(s, plan.pipeline, 1, run.micro_batches()));
   const PipelineActs acts = {.compute =
                                  [&](std::size_t s, const Step& step, const Tasks&) {
