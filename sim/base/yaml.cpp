@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxErrors = 50;  // per file: a binary file should not print a thousand lines
 
-// What yaml-cpp's messages mean to the author of the file.
+// Likely causes, for the author of the file, of yaml-cpp's messages.
 constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"end of map not found", "; is this line indented as its neighbours are, with a space after the colon?"},
     {"end of sequence not found", "; is this line indented as the list's other items are?"},

@@ -30,6 +30,11 @@ class Peers {
     TaskId sent = kNoTask, received = kNoTask;
   };
   SendEnd pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted);
+  // The same with the receive that rank `at` posted; as send() where no rank posts its receives.
+  SendEnd pass(int from, int to, Bytes size, TagId tag, TaskId ready, std::span<const TaskId> posted, std::size_t at) {
+    if (posted.empty()) return {kNoTask, send(from, to, size, tag, ready)};
+    return pass(from, to, size, tag, ready, posted[at]);
+  }
 
   // NCCL has no all-to-all of its own: grouped sends and receives between all pairs. `size` is the total over the
   // devices; each sends an equal part of its data to each other one. Returns per device the task after which it has all

@@ -62,24 +62,6 @@ double length_until(const std::vector<TimeRange>& all, double time, const Repeti
   return until(first_end) + each * rounds + until(again.from + beyond - rounds * again.length) - until(again.from);
 }
 
-}  // namespace
-
-std::vector<double> computing_times(const TaskGraph& graph) {
-  std::vector<double> busy(static_cast<std::size_t>(graph.device_count()), 0.0);
-  for (const auto& task : graph.tasks()) {
-    if (task.kind == TaskKind::kCompute) busy[task.place] += task.amount;
-  }
-  return busy;
-}
-
-int slowest_device(const std::vector<double>& computing) {
-  const double most = *std::max_element(computing.begin(), computing.end()) * (1 - kRounding);
-  const auto first = std::find_if(computing.begin(), computing.end(), [&](double time) { return time >= most; });
-  return static_cast<int>(first - computing.begin());
-}
-
-namespace {
-
 // Sorts what consists of a few sorted parts, as the flows of one connection after another: merging is cheaper than sorting.
 void sort_parts(std::vector<std::pair<double, double>>& all) {
   std::vector<std::size_t> ends;
@@ -104,6 +86,20 @@ void sort_parts(std::vector<std::pair<double, double>>& all) {
 }
 
 }  // namespace
+
+std::vector<double> computing_times(const TaskGraph& graph) {
+  std::vector<double> busy(static_cast<std::size_t>(graph.device_count()), 0.0);
+  for (const auto& task : graph.tasks()) {
+    if (task.kind == TaskKind::kCompute) busy[task.place] += task.amount;
+  }
+  return busy;
+}
+
+int slowest_device(const std::vector<double>& computing) {
+  const double most = *std::max_element(computing.begin(), computing.end()) * (1 - kRounding);
+  const auto first = std::find_if(computing.begin(), computing.end(), [&](double time) { return time >= most; });
+  return static_cast<int>(first - computing.begin());
+}
 
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes) {
   sort_parts(changes);

@@ -115,7 +115,7 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
                        cost_text(p.cost, report));
   };
   std::string best = wrapped("  ", "best on several VMs: " + named(*m.several_vms)) +
-                           wrapped("  ", "best on one VM, the training unchanged: " + named(*m.one_vm));
+                     wrapped("  ", "best on one VM, the training unchanged: " + named(*m.one_vm));
   const double ratio = m.one_vm->cost / m.several_vms->cost;
   if (report.objective == PlanObjective::kDeadline) return best;
   return best +

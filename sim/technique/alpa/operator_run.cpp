@@ -247,8 +247,7 @@ class OperatorRun {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
       const Bytes part = all / static_cast<double>(pairs);
       const Peers::SendEnd passed =
-          posted.empty() ? Peers::SendEnd{kNoTask, peers_.send(source.mesh[a], target.mesh[b], part, tag, ready[a])}
-                         : peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted[b]);
+          peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
       parts[b].push_back(passed.received);
       left[a].push_back(passed.sent);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/collective/nccl_rules.h"
 #include "sim/compute/operator_graph.h"
 
 namespace slmsim {
@@ -62,6 +63,16 @@ HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stag
 double updated_parameters(const Plan& plan, const Stage& stage, const HeldParameters& held) {
   return plan.operators().optimizer == Optimizer::kDivided ? held.all / static_cast<double>(stage.mesh.size())
                                                            : held.all;
+}
+
+Bytes nccl_of_groups(const std::vector<std::vector<int>>& groups, int stage, int stages, const Scenario& scenario) {
+  Bytes out{0};
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    if (group->size() > 1 && std::find(groups.begin(), group, *group) == group)
+      out += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, *group));
+  }
+  const int neighbours = (stage > 0 ? 1 : 0) + (stage + 1 < stages ? 1 : 0);
+  return out + scenario.nccl.buffer * (2.0 * 2.0 * neighbours);
 }
 
 AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario& scenario) {

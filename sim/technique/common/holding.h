@@ -24,6 +24,10 @@ HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stag
 // The parameters that the optimizer of one GPU updates.
 double updated_parameters(const Plan& plan, const Stage& stage, const HeldParameters& held);
 
+// NCCL's buffers of a rank in these groups of GPUs, each a communicator (the same GPUs again belong to the same one), and of
+// messages to the neighbours of its pipeline stage, over two channels each way.
+Bytes nccl_of_groups(const std::vector<std::vector<int>>& groups, int stage, int stages, const Scenario& scenario);
+
 // The attention kernel on these GPUs; with different kernels, the one that keeps most memory.
 AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario& scenario);
 

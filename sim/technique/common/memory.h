@@ -36,7 +36,7 @@ struct DeviceMemory {
   Bytes edge;  // total above which a caching allocator often frees and retries; `limit` where memory is one pool
 
   Bytes total() const { return parameters + gradients + optimizer + activations + buffers + framework; }
-  // What must be in memory at once.
+  // Bytes that must be in memory at once.
   Bytes needed() const { return total() - held; }
   // As torch.cuda.max_memory_allocated and max_memory_reserved count, without fragments.
   Bytes reserved() const { return total() - framework - nccl; }

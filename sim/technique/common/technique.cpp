@@ -37,6 +37,32 @@ Plan begin_plan(const PlanRequest& request) {
   return plan;
 }
 
+std::string uneven_tensor(const Transformer& model, int tensor) {
+  if (model.heads % tensor == 0 && model.hidden % tensor == 0) return "";
+  return fmt::format("{} heads of {} are not divisible by {} GPUs", model.heads, model.hidden, tensor);
+}
+
+std::string uneven_replicas(const PlanRequest& request, int replicas) {
+  const int batch = request.scenario.training.batch, micro_batches = request.options.micro_batches();
+  if (batch % (replicas * micro_batches) == 0) return "";
+  return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas; batches of {} do", batch,
+                     micro_batches, replicas, nearest_batches(batch, replicas * micro_batches));
+}
+
+Stage grid_stage(const PlanRequest& request, std::size_t first, std::int64_t end, int at, std::size_t wide, int tensor,
+                 const std::function<Division(const Operator&)>& division) {
+  Stage stage;
+  stage.first = stage.last = first;
+  const std::size_t count = boost::num_vertices(request.operators);
+  for (; stage.last < count && request.operators[stage.last].layer < end; ++stage.last)
+    stage.shardings.push_back(division(request.operators[stage.last]));
+  const auto begin = request.group.devices.begin() + static_cast<long>(wide) * at;
+  stage.mesh.assign(begin, begin + static_cast<long>(wide));
+  stage.batch_shares.assign(wide, 1.0 / static_cast<double>(wide));
+  stage.columns = tensor;
+  return stage;
+}
+
 int in_micro_batches(const PlanRequest& request, int replicas, int otherwise) {
   const Training& training = request.scenario.training;
   if (training.micro_batch == 0) return otherwise;

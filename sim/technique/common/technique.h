@@ -1,6 +1,7 @@
 // Common functions of several techniques, and how their options may vary.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,16 @@ PlanResult make_plan(const PlanRequest& request);
 
 // A plan without stages: the technique, its micro-batches and recomputation.
 Plan begin_plan(const PlanRequest& request);
+
+// Why this many tensor-parallel GPUs cannot divide a layer; why the batch does not divide into the micro-batches of this many
+// replicas. Empty where they do.
+std::string uneven_tensor(const Transformer& model, int tensor);
+std::string uneven_replicas(const PlanRequest& request, int replicas);
+
+// A stage of ranks in the order tensor-parallel GPUs, replicas, stages: the operators from `first` on of layers before `end`, on
+// the `at`-th `wide` GPUs of the group, with the shardings of `division`.
+Stage grid_stage(const PlanRequest& request, std::size_t first, std::int64_t end, int at, std::size_t wide, int tensor,
+                 const std::function<Division(const Operator&)>& division);
 
 // Number of micro-batches that training.micro_batch implies for this number of replicas, which compute apart: the
 // smallest that divides the batch and gives none of them more sequences at once, or the largest that leaves none idle.

@@ -67,7 +67,7 @@ Division division_of(const Operator& op, const MegatronPlan& m) {
 }
 
 // Layers of the first and last stages, where the scenario states them, and of each other stage, if the rest is
-// divisible; or as many as weigh a stage's share.
+// divisible; or numbers of layers whose weights are about a stage's share.
 struct StageLayers {
   int first = 0, last = 0, stages = 1;  // 0: equal to the others
   std::vector<std::int64_t> ends;       // by weights: layers up to and including each stage
@@ -119,9 +119,7 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   const auto [tensor, pipeline, data] = std::array{m.tensor, m.pipeline, m.data};
   if (tensor < 1 || tensor * pipeline * data != gpus)
     return fmt::format("tensor {} x pipeline {} x data {} is not {} GPUs", std::max(tensor, 1), pipeline, data, gpus);
-  if (request.model.heads % tensor != 0 || request.model.hidden % tensor != 0)
-    return fmt::format("{} heads of {} are not divisible by {} GPUs", request.model.heads, request.model.hidden,
-                       tensor);
+  if (std::string uneven = uneven_tensor(request.model, tensor); !uneven.empty()) return uneven;
   const StageLayers layers(request, m);
   if (layers.first + layers.last > 0 && (pipeline == 1 || m.chunks > 1))
     return "first_stage_layers and last_stage_layers need a pipeline without chunks";
@@ -144,10 +142,7 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
     return "recompute: operators is for PyTorch's own checkpoints; Megatron-LM has none, selective and full";
   if (pipeline == 1 && request.options.get(kOrder)) return "order is for the messages of a pipeline; set pipeline";
   const int micro_batches = request.options.micro_batches();
-  if (request.scenario.training.batch % (data * micro_batches) != 0)
-    return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas; batches of {} do",
-                       request.scenario.training.batch, micro_batches, data,
-                       nearest_batches(request.scenario.training.batch, data * micro_batches));
+  if (std::string uneven = uneven_replicas(request, data); !uneven.empty()) return uneven;
   if (m.chunks > 1 && micro_batches % pipeline != 0)
     return fmt::format("the interleaved schedule needs micro-batches in multiples of {} stages, not {}", pipeline,
                        micro_batches);
@@ -165,19 +160,11 @@ PlanResult plan_megatron(const PlanRequest& request) {
   const StageLayers layers(request, m);
   const std::size_t wide = static_cast<std::size_t>(m.tensor * m.data);
   std::size_t op = 0;
-  const std::size_t count = boost::num_vertices(request.operators);
   for (int s = 0; s < layers.stages; ++s) {
-    Stage stage;
-    stage.first = op;
     const std::int64_t end = s + 1 == layers.stages ? request.model.layers + 1 : layers.until(s, request.model.layers);
-    for (; op < count && request.operators[op].layer < end; ++op)
-      stage.shardings.push_back(division_of(request.operators[op], m));
-    stage.last = op;
-    const auto first = request.group.devices.begin() + static_cast<long>(wide) * (s % m.pipeline);
-    stage.mesh.assign(first, first + static_cast<long>(wide));
-    stage.batch_shares.assign(wide, 1.0 / static_cast<double>(wide));
-    stage.columns = m.tensor;
-    plan.stages.push_back(std::move(stage));
+    plan.stages.push_back(grid_stage(request, op, end, s % m.pipeline, wide, m.tensor,
+                                     [&](const Operator& one) { return division_of(one, m); }));
+    op = plan.stages.back().last;
   }
   return {std::move(plan), ""};
 }

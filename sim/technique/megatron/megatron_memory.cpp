@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/collective/nccl_rules.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/common/holding.h"
 #include "sim/technique/megatron/megatron.h"
@@ -33,17 +32,7 @@ Bytes nccl_of_rank(const Plan& plan, int pipeline_stage, const Scenario& scenari
   for (int s = 0; s < o.pipeline; ++s)
     replica.insert(replica.end(), plan.stages[s].mesh.begin(), plan.stages[s].mesh.begin() + o.tensor);
   const std::vector<int> divided(mesh.begin(), mesh.begin() + o.tensor);
-  std::vector<std::vector<int>> groups = {devices_of(plan), divided, replicas, replica};
-  Bytes out{0};
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    // The same GPUs again belong to the same communicator.
-    if (std::find(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(g), groups[g]) !=
-        groups.begin() + static_cast<std::ptrdiff_t>(g))
-      continue;
-    if (groups[g].size() > 1) out += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, groups[g]));
-  }
-  const int neighbours = (pipeline_stage > 0 ? 1 : 0) + (pipeline_stage + 1 < o.pipeline ? 1 : 0);
-  return out + scenario.nccl.buffer * (2.0 * 2.0 * neighbours);
+  return nccl_of_groups({devices_of(plan), divided, replicas, replica}, pipeline_stage, o.pipeline, scenario);
 }
 
 // Memory of each rank of a pipeline stage, without NCCL's buffers and the framework. Gradients stay from step to step,

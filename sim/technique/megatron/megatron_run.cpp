@@ -278,9 +278,7 @@ class MegatronRun {
     for (int t = 0; t < m_.tensor; ++t) {
       const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t), at = static_cast<std::size_t>(t);
       const Bytes part = activation_ / m_.tensor;
-      const Peers::SendEnd passed =
-          posted.empty() ? Peers::SendEnd{kNoTask, peers_.send(devices_[a], devices_[b], part, tag, ready[at])}
-                         : peers_.pass(devices_[a], devices_[b], part, tag, ready[at], posted[at]);
+      const Peers::SendEnd passed = peers_.pass(devices_[a], devices_[b], part, tag, ready[at], posted, at);
       out.received.push_back(passed.received);
       out.sent.push_back(passed.sent);
     }
@@ -323,24 +321,20 @@ class MegatronRun {
     Tasks ready;
     for (int replica = 0; replica < m_.data; ++replica) ready.push_back(last_[rank_of(stage, replica, tensor)]);
     const Bytes gradients{held * element_bytes(m_.gradients)};
-    const auto run = [&](std::vector<Communicator>& groups, bool inside, Collective collective, Bytes size,
-                         const char* name) {
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto at = [&](int i) {
-          const int group = static_cast<int>(g);
-          return static_cast<std::size_t>(inside ? group * parts + i : i * parts + group);
-        };
-        const int members = inside ? parts : m_.data / parts;
+    const auto run = [&](std::vector<ReplicaGroup>& groups, Collective collective, Bytes size, const char* name) {
+      for (auto& [replicas, communicator] : groups) {
         Tasks before;
-        for (int i = 0; i < members; ++i) before.push_back(ready[at(i)]);
-        const Tasks done = groups[g].run({collective, size}, graph_.tag({.name = name}), before);
-        for (int i = 0; i < members; ++i) ready[at(i)] = done[static_cast<std::size_t>(i)];
+        for (const std::size_t replica : replicas) before.push_back(ready[replica]);
+        const Tasks done = communicator.run({collective, size}, graph_.tag({.name = name}), before);
+        for (std::size_t i = 0; i < replicas.size(); ++i) ready[replicas[i]] = done[i];
       }
     };
-    std::vector<Communicator> inside = replica_groups(stage, tensor, parts, 1);
-    std::vector<Communicator> across = replica_groups(stage, tensor, m_.data / parts, parts);
-    run(inside, true, Collective::kReduceScatter, gradients, "reduce-scatter grads");
-    run(across, false, Collective::kAllReduce, gradients / parts, "all-reduce grads");
+    // Replicas by instance and part.
+    const MeshShape shape = {m_.data / parts, parts};
+    std::vector<ReplicaGroup> inside = replica_groups(stage, tensor, groups_along(2, shape));
+    std::vector<ReplicaGroup> across = replica_groups(stage, tensor, groups_along(1, shape));
+    run(inside, Collective::kReduceScatter, gradients, "reduce-scatter grads");
+    run(across, Collective::kAllReduce, gradients / parts, "all-reduce grads");
     const TagId adam = graph_.tag({"adam", TaskClass::kOptimizer});
     for (int replica = 0; replica < m_.data; ++replica) {
       const std::size_t rank = rank_of(stage, replica, tensor);
@@ -349,20 +343,27 @@ class MegatronRun {
                                           request_.scenario.software, basis_ ? &*basis_ : nullptr);
       ready[replica] = compute(rank, stepped, adam, ready[replica]);
     }
-    run(inside, true, Collective::kAllGather, Bytes{held * element_bytes(training.precision)}, "all-gather parameters");
+    run(inside, Collective::kAllGather, Bytes{held * element_bytes(training.precision)}, "all-gather parameters");
     if (parts > 1) {
       for (int replica = 0; replica < m_.data; ++replica) last_[rank_of(stage, replica, tensor)] = ready[replica];
     }
   }
 
-  // Communicators of `members` replicas each, `step` apart; none where each would be alone.
-  std::vector<Communicator> replica_groups(int stage, int tensor, int members, int step) {
-    std::vector<Communicator> out;
-    for (int group = 0; members > 1 && group < m_.data / members; ++group) {
-      std::vector<int> devices(static_cast<std::size_t>(members));
-      for (int i = 0; i < members; ++i)
-        devices[i] = devices_[rank_of(stage, step == 1 ? group * members + i : i * step + group, tensor)];
-      out.emplace_back(graph_, request_.network, request_.scenario.nccl_setup(), std::move(devices));
+  struct ReplicaGroup {
+    std::vector<std::size_t> replicas;
+    Communicator communicator;
+  };
+  // Without groups in which a replica would be alone.
+  std::vector<ReplicaGroup> replica_groups(int stage, int tensor, const std::vector<std::vector<std::size_t>>& groups) {
+    std::vector<ReplicaGroup> out;
+    for (const auto& replicas : groups) {
+      if (replicas.size() == 1) continue;
+      std::vector<int> devices;
+      devices.reserve(replicas.size());
+      for (const std::size_t replica : replicas)
+        devices.push_back(devices_[rank_of(stage, static_cast<int>(replica), tensor)]);
+      Communicator communicator(graph_, request_.network, request_.scenario.nccl_setup(), std::move(devices));
+      out.push_back({replicas, std::move(communicator)});
     }
     return out;
   }

@@ -98,8 +98,7 @@ std::string misfit(const PlanRequest& request, const FsdpPlan& fsdp) {
   const int gpus = static_cast<int>(group.devices.size()), tensor = fsdp.tensor.tensor, pipeline = fsdp.pipeline;
   if (gpus % (tensor * pipeline) != 0)
     return fmt::format("tensor {} x pipeline {} does not divide {} GPUs", tensor, pipeline, gpus);
-  if (model.heads % tensor != 0 || model.hidden % tensor != 0)
-    return fmt::format("{} heads of {} are not divisible by {} GPUs", model.heads, model.hidden, tensor);
+  if (std::string uneven = uneven_tensor(model, tensor); !uneven.empty()) return uneven;
   if (model.layers < pipeline) return fmt::format("{} layers are fewer than {} stages", model.layers, pipeline);
   if (pipeline > 1 && tied_parameters(operators) > 0)
     return "a tied embedding is on the first and the last stage; FSDP has none in a pipeline";
@@ -111,12 +110,7 @@ std::string misfit(const PlanRequest& request, const FsdpPlan& fsdp) {
                        fsdp.offload ? "cpu_offload" : "training.lora");
   if (options.get(kBatchSplit) != BatchSplit::kEven)
     return "batch_split: speed is for replicas of one GPU; leave tensor and pipeline out";
-  const int parts = fsdp.replicas * options.micro_batches();
-  if (scenario.training.batch % parts != 0)
-    return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas; batches of {} do",
-                       scenario.training.batch, options.micro_batches(), fsdp.replicas,
-                       nearest_batches(scenario.training.batch, parts));
-  return "";
+  return uneven_replicas(request, fsdp.replicas);
 }
 
 // Layers of a stage. Of a remainder the stages behind the first get one each (torchtitan, generate_split_points).
@@ -136,20 +130,12 @@ PlanResult plan_grid(const PlanRequest& request, const FsdpPlan& fsdp) {
   };
   std::size_t op = 0;
   std::int64_t end = 0;
-  const std::size_t count = boost::num_vertices(request.operators);
   for (int s = 0; s < fsdp.pipeline; ++s) {
-    Stage stage;
-    stage.first = op;
-    const bool is_last = s + 1 == fsdp.pipeline;
     end += stage_layers(request.model.layers, fsdp.pipeline, s);
-    for (; op < count && (is_last || request.operators[op].layer < end); ++op)
-      stage.shardings.push_back(sharding_of(request.operators[op]));
-    stage.last = op;
-    const auto first = request.group.devices.begin() + static_cast<long>(wide) * s;
-    stage.mesh.assign(first, first + static_cast<long>(wide));
-    stage.batch_shares.assign(wide, 1.0 / static_cast<double>(wide));
-    stage.columns = tensor.tensor;
+    const bool is_last = s + 1 == fsdp.pipeline;
+    Stage stage = grid_stage(request, op, is_last ? request.model.layers + 1 : end, s, wide, tensor.tensor, sharding_of);
     stage.token_parts = tensor.sequence_parallel ? tensor.tensor : 1;
+    op = stage.last;
     plan.stages.push_back(std::move(stage));
   }
   return {std::move(plan), ""};

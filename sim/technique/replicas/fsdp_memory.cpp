@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "sim/collective/nccl_rules.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/alpa/operators.h"
+#include "sim/technique/common/holding.h"
 #include "sim/technique/replicas/fsdp.h"
 
 namespace slmsim {
@@ -64,14 +64,7 @@ Bytes nccl_of_rank(const Plan& plan, std::size_t s, const Scenario& scenario) {
   for (int i = 0; i < fsdp.replicas; i += fsdp.shards) copies.push_back(mesh[static_cast<std::size_t>(i) * tensor]);
   std::vector<std::vector<int>> groups = {shards, copies, {mesh.begin(), mesh.begin() + fsdp.tensor.tensor}};
   if (fsdp.pipeline > 1 || tensor > 1) groups.push_back(devices_of(plan));
-  Bytes out{0};
-  for (auto group = groups.begin(); group != groups.end(); ++group) {
-    // The same GPUs again belong to the same communicator.
-    if (group->size() > 1 && std::find(groups.begin(), group, *group) == group)
-      out += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, *group));
-  }
-  const int neighbours = (s > 0 ? 1 : 0) + (s + 1 < plan.stages.size() ? 1 : 0);
-  return out + scenario.nccl.buffer * (2.0 * 2.0 * neighbours);
+  return nccl_of_groups(groups, static_cast<int>(s), fsdp.pipeline, scenario);
 }
 
 // A GPU of a stage.

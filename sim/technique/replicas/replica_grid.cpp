@@ -68,8 +68,7 @@ SendEnds ReplicaRun::send(std::size_t from, std::size_t to, const Step& step, co
   SendEnds out;
   for (std::size_t i = 0; i < width; ++i) {
     const int a = devices_[from * width + i], b = devices_[to * width + i];
-    const Peers::SendEnd passed = posted.empty() ? Peers::SendEnd{kNoTask, peers_.send(a, b, part, tag, ready[i])}
-                                                 : peers_.pass(a, b, part, tag, ready[i], posted[i]);
+    const Peers::SendEnd passed = peers_.pass(a, b, part, tag, ready[i], posted, i);
     out.received.push_back(passed.received);
     out.sent.push_back(passed.sent);
   }
@@ -90,16 +89,13 @@ std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {
   const auto [at, is_new] = parts_.try_emplace({reach, at_});
   auto& parts = at->second;
   if (!is_new) return parts;
-  const auto tensor = static_cast<std::size_t>(tensor_.tensor), shards = static_cast<std::size_t>(fsdp_->shards),
-             replicas = static_cast<std::size_t>(fsdp_->replicas);
-  const bool inside = reach == Reach::kShards;
-  const std::size_t members = inside ? shards : replicas / shards;
-  for (std::size_t group = 0; members > 1 && group < replicas / members; ++group) {
-    for (std::size_t t = 0; t < tensor; ++t) {
+  const auto tensor = static_cast<std::size_t>(tensor_.tensor);
+  const Axes axis = reach == Reach::kShards ? 2 : 1;  // of replicas by group and place in it
+  for (const auto& replicas : groups_along(axis, {fsdp_->replicas / fsdp_->shards, fsdp_->shards})) {
+    for (std::size_t t = 0; t < tensor && replicas.size() > 1; ++t) {
       std::vector<std::size_t> ranks;
       std::vector<int> devices;
-      for (std::size_t i = 0; i < members; ++i) {
-        const std::size_t replica = inside ? group * shards + i : i * shards + group;
+      for (const std::size_t replica : replicas) {
         ranks.push_back(begin_ + replica * tensor + t);
         devices.push_back(devices_[ranks.back()]);
       }
