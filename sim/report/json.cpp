@@ -39,11 +39,21 @@ Json head_json(const Prediction& p) {
 }
 
 Json breakdown_json(const Breakdown& b) {
-  return {{"compute", rounded(b.compute.value)},
-          {"exposed_communication", rounded(b.exposed_communication.value)},
-          {"pipeline_bubble", rounded(b.pipeline_bubble.value)},
-          {"optimizer", rounded(b.optimizer.value)},
-          {"overhead", rounded(b.overhead.value)}};
+  Json out = Json::object();
+  for (const auto& part : kTimeParts) out[part.key] = rounded((b.*part.time).value);
+  return out;
+}
+
+Json memory_json(const DeviceMemory& m, const Platform& platform) {
+  Json parts = Json::object();
+  for (const auto& part : kMemoryParts) parts[part.name] = std::llround((m.*part.bytes).value);
+  return {{"gpu", platform.devices[m.device].name},
+          {"bytes", std::llround(m.total().value)},
+          {"limit_bytes", std::llround(m.limit.value)},
+          {"allocated_bytes", std::llround(m.allocated().value)},
+          {"reserved_bytes", std::llround(m.reserved().value)},
+          {"at", name_of(m.moment)},
+          {"parts", parts}};
 }
 
 Json stores_json(const std::vector<Store>& stores) {
@@ -59,8 +69,11 @@ Json stores_json(const std::vector<Store>& stores) {
 
 namespace {
 
-// Merges GPUs with equal values, with their number.
-Json alike_once(const Json& list) {
+// Where GPUs are many, those with equal values are one, with their number.
+Json memories_json(const Prediction& p, const Platform& platform) {
+  Json list = Json::array();
+  for (const auto& m : p.memory) list.push_back(memory_json(m, platform));
+  if (list.size() <= kMostNamedGpus) return list;
   Json out = Json::array();
   std::map<std::string, std::size_t> known;
   for (const Json& entry : list) {
@@ -72,31 +85,6 @@ Json alike_once(const Json& list) {
     one["gpus"] = one.value("gpus", 0) + 1;
   }
   return out;
-}
-
-Json memory_json(const Prediction& p, const Platform& platform) {
-  Json list = Json::array();
-  const auto bytes = [](Bytes size) { return static_cast<std::int64_t>(std::llround(size.value)); };
-  for (const auto& m : p.memory) {
-    const std::int64_t parts[] = {bytes(m.parameters),  bytes(m.gradients), bytes(m.optimizer),
-                                  bytes(m.activations), bytes(m.buffers),   bytes(m.framework)};
-    std::int64_t total = 0;
-    for (const auto part : parts) total += part;
-    list.push_back({{"gpu", platform.devices[m.device].name},
-                    {"bytes", total},
-                    {"limit_bytes", bytes(m.limit)},
-                    {"allocated_bytes", bytes(m.allocated())},
-                    {"reserved_bytes", bytes(m.reserved())},
-                    {"at", name_of(m.moment)},
-                    {"parts",
-                     {{"parameters", parts[0]},
-                      {"gradients", parts[1]},
-                      {"optimizer", parts[2]},
-                      {"activations", parts[3]},
-                      {"buffers", parts[4]},
-                      {"framework", parts[5]}}}});
-  }
-  return list.size() > kMostNamedGpus ? alike_once(list) : list;
 }
 
 // Consecutive layers with the same division are merged.
@@ -121,8 +109,7 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
   const bool in_short = devices_of(plan).size() > kMostNamedGpus;
   for (const auto& stage : plan.stages) {
     std::vector<std::string> mesh;
-    for (const int device : stage.mesh)
-      mesh.push_back(scenario.platform.devices[device].name);
+    for (const int device : stage.mesh) mesh.push_back(scenario.platform.devices[device].name);
     if (in_short) mesh = names_of_gpus(scenario.platform, stage.mesh);
     const auto& shares = stage.batch_shares;
     const bool equal = in_short && std::equal(shares.begin() + 1, shares.end(), shares.begin());
@@ -177,7 +164,7 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"currency", p.bill.cost ? Json(p.bill.currency) : Json(nullptr)},
               {"assumed", p.assumed},
               {"measure", p.measures},
-              {"memory", memory_json(p, scenario.platform)},
+              {"memory", memories_json(p, scenario.platform)},
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
               {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}});
@@ -245,7 +232,8 @@ Json verdict_json(const RunResult& result) {
   Json out = Json::array();
   const auto place = [&](std::size_t row) {
     const Prediction& p = result.predictions[row];
-    return Json{{"technique", p.technique->name}, {"group", in_ranges(p.group)}, {"minutes", rounded(p.job.value / 60)}};
+    return Json{
+        {"technique", p.technique->name}, {"group", in_ranges(p.group)}, {"minutes", rounded(p.job.value / 60)}};
   };
   for (const auto& v : verdicts_of(result)) {
     Json as_good = Json::array();

@@ -20,6 +20,8 @@ double rounded(double value);
 Json head_json(const Prediction& prediction);
 
 Json breakdown_json(const Breakdown& breakdown);
+// Of one GPU.
+Json memory_json(const DeviceMemory& memory, const Platform& platform);
 
 // A list of {about, text, measure}.
 Json assumed_json(const std::vector<Assumption>& assumptions);

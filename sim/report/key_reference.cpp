@@ -10,18 +10,9 @@ namespace {
 
 using Kind = ValueType::Kind;
 
-constexpr std::pair<Dimension, const char*> kDimensions[] = {{Dimension::kTime, "time"},
-                                                             {Dimension::kData, "size"},
-                                                             {Dimension::kDataRate, "data rate"},
-                                                             {Dimension::kWorkRate, "work rate"},
-                                                             {Dimension::kPower, "power"}};
-
-const char* name_of(Dimension dimension) {
-  for (const auto& [known, name] : kDimensions) {
-    if (known == dimension) return name;
-  }
-  return "";
-}
+// Names of dimensions, in their order.
+constexpr const char* kDimensions[] = {"time", "size", "data rate", "work rate", "power"};
+static_assert(std::size(kDimensions) == static_cast<std::size_t>(Dimension::kPower) + 1);
 
 // "`a`, `b` or `c`"
 std::string words_text(const std::vector<std::string>& words) {
@@ -150,10 +141,10 @@ class SectionWriter {
 
 std::string units_text() {
   std::string out = "| quantity | units |\n|---|---|\n";
-  for (const auto& [dimension, name] : kDimensions) {
+  for (std::size_t i = 0; i < std::size(kDimensions); ++i) {
     std::vector<std::string> units;
-    for (const auto& unit : unit_names(dimension)) units.push_back(fmt::format("`{}`", unit));
-    out += fmt::format("| {} | {} |\n", name, fmt::join(units, " "));
+    for (const auto& unit : unit_names(static_cast<Dimension>(i))) units.push_back(fmt::format("`{}`", unit));
+    out += fmt::format("| {} | {} |\n", kDimensions[i], fmt::join(units, " "));
   }
   return out;
 }
@@ -161,31 +152,11 @@ std::string units_text() {
 }  // namespace
 
 std::string kind_text(const ValueType& type) {
-  switch (type.kind) {
-    case Kind::kQuantity:
-      return name_of(type.dimension);
-    case Kind::kNumber:
-      return "number";
-    case Kind::kInteger:
-      return "whole number";
-    case Kind::kFlag:
-      return "yes or no";
-    case Kind::kChoice:
-      return "word";
-    case Kind::kName:
-      return "name";
-    case Kind::kText:
-      return "text";
-    case Kind::kFile:
-      return "file";
-    case Kind::kList:
-      return "list";
-    case Kind::kMap:
-      return "map";
-    case Kind::kAny:
-      return "anything";
-  }
-  return "";
+  constexpr const char* kNames[] = {"",     "number", "whole number", "yes or no", "word",    "name",
+                                    "text", "file",   "list",         "map",       "anything"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Kind::kAny) + 1);
+  return type.kind == Kind::kQuantity ? kDimensions[static_cast<std::size_t>(type.dimension)]
+                                      : kNames[static_cast<std::size_t>(type.kind)];
 }
 
 std::string range_text(const ValueType& type) {

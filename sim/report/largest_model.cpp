@@ -1,23 +1,18 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/predict.h"
 #include "sim/report/json_values.h"
+#include "sim/report/phrases.h"
 #include "sim/report/tables.h"
 #include "sim/scenario/group.h"
 
 namespace slmsim {
 namespace {
-
-const DeviceMemory* fullest_of(const LargestModel& model) {
-  const auto at = std::max_element(
-      model.memory.begin(), model.memory.end(),
-      [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() / a.limit < b.total() / b.limit; });
-  return at == model.memory.end() ? nullptr : &*at;
-}
 
 std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
 
@@ -41,21 +36,7 @@ std::vector<Assumption> assumptions_on_memory(const LargestResult& result) {
 
 Json model_json(const LargestModel& m, const Platform& platform) {
   Json memory = Json::array();
-  for (const auto& d : m.memory) {
-    memory.push_back({{"gpu", platform.devices[d.device].name},
-                      {"bytes", std::llround(d.total().value)},
-                      {"limit_bytes", std::llround(d.limit.value)},
-                      {"allocated_bytes", std::llround(d.allocated().value)},
-                      {"reserved_bytes", std::llround(d.reserved().value)},
-                      {"at", name_of(d.moment)},
-                      {"parts",
-                       {{"parameters", std::llround(d.parameters.value)},
-                        {"gradients", std::llround(d.gradients.value)},
-                        {"optimizer", std::llround(d.optimizer.value)},
-                        {"activations", std::llround(d.activations.value)},
-                        {"buffers", std::llround(d.buffers.value)},
-                        {"framework", std::llround(d.framework.value)}}}});
-  }
+  for (const auto& d : m.memory) memory.push_back(memory_json(d, platform));
   return {{"model", m.model},
           {"technique", m.technique->name},
           {"group", in_ranges(m.group)},
@@ -90,15 +71,16 @@ std::string to_largest_table(const std::vector<LargestResult>& results) {
                       "1e9", "fullest GPU", "param/grad/optim/act/buf/frame", "host", "drives", "limited by");
       for (const auto& m : result.models) {
         if (m.model != model.name) continue;
-        const DeviceMemory* d = fullest_of(m);
-        const std::string parts =
-            d ? fmt::format("{}/{}/{}/{}/{}/{}", gib(d->parameters), gib(d->gradients), gib(d->optimizer),
-                            gib(d->activations), gib(d->buffers), gib(d->framework))
-              : "-";
+        const DeviceMemory* d = fullest(m.memory);
+        std::vector<std::string> parts;
+        for (const auto& part : kMemoryParts) {
+          if (d) parts.push_back(gib(d->*part.bytes));
+        }
         out += fmt::format("  {:<10} {:<14} {:>6} {:>8}  {:>11}  {:>31} {:>10} {:>11}  {}\n", m.technique->name,
                            group_text(m.group), m.layers > 0 ? fmt::format("{}", m.layers) : "-",
                            m.layers > 0 ? fmt::format("{:.2f}", m.parameters / 1e9) : "-",
-                           d ? gib(d->total()) + "/" + gib(d->limit) : "-", parts, store_text(m, false),
+                           d ? gib(d->total()) + "/" + gib(d->limit) : "-",
+                           d ? fmt::format("{}", fmt::join(parts, "/")) : "-", store_text(m, false),
                            store_text(m, true), m.limit);
       }
     }
@@ -109,10 +91,9 @@ std::string to_largest_table(const std::vector<LargestResult>& results) {
 }
 
 std::string to_largest_json(const std::vector<LargestResult>& results) {
-  if (results.size() == 1) return result_json(results.front()).dump(2) + "\n";
   Json list = Json::array();
   for (const auto& result : results) list.push_back(result_json(result));
-  return list.dump(2) + "\n";
+  return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
 }
 
 }  // namespace slmsim

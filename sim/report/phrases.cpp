@@ -36,13 +36,6 @@ std::string duration(Seconds time) {
   return minutes < 60 * 72 ? fmt::format("{:.1f} h", minutes / 60) : fmt::format("{:.1f} d", minutes / 1440);
 }
 
-const DeviceMemory* tightest(const Prediction& p) {
-  const auto at = std::max_element(p.memory.begin(), p.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
-    return a.total() / a.limit < b.total() / b.limit;
-  });
-  return at == p.memory.end() ? nullptr : &*at;
-}
-
 std::string picked(const Selection& s) {
   return s.technique ? fmt::format("{} on {}", s.technique->name, group_text(s.group))
                      : "nothing runs; slmsim plan searches for a way";

@@ -33,8 +33,25 @@ std::string wrapped(const std::string& first, const std::string& text);
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
 std::string duration(Seconds time);
 
-// The memory of the GPU with the least room left, or nullptr where nothing was planned.
-const DeviceMemory* tightest(const Prediction& prediction);
+// The parts of a GPU's memory, and of an iteration's time with their words.
+struct MemoryPart {
+  const char* name;
+  Bytes DeviceMemory::*bytes;
+};
+inline constexpr MemoryPart kMemoryParts[] = {
+    {"parameters", &DeviceMemory::parameters}, {"gradients", &DeviceMemory::gradients},
+    {"optimizer", &DeviceMemory::optimizer},   {"activations", &DeviceMemory::activations},
+    {"buffers", &DeviceMemory::buffers},       {"framework", &DeviceMemory::framework}};
+struct TimePart {
+  const char *key, *words;
+  Seconds Breakdown::*time;
+};
+inline constexpr TimePart kTimeParts[] = {
+    {"compute", "computing", &Breakdown::compute},
+    {"exposed_communication", "waiting for communication", &Breakdown::exposed_communication},
+    {"pipeline_bubble", "pipeline bubble", &Breakdown::pipeline_bubble},
+    {"optimizer", "optimizer", &Breakdown::optimizer},
+    {"overhead", "launching", &Breakdown::overhead}};
 
 // "Data on gat".
 std::string place_of(const Prediction& prediction);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -44,30 +43,17 @@ std::string cost_text(double cost, const PlanReport& report) {
   return "";
 }
 
-struct Part {
-  const char* name;
-  Seconds time;
-};
-std::array<Part, 5> parts_of(const Breakdown& b) {
-  return {{{"computing", b.compute},
-           {"waiting for communication", b.exposed_communication},
-           {"pipeline bubble", b.pipeline_bubble},
-           {"optimizer", b.optimizer},
-           {"launching", b.overhead}}};
-}
-
 // Where the other plan's additional time per sequence goes.
 std::string why_behind(const Prediction& first, const Prediction& other) {
-  const auto a = parts_of(first.breakdown), b = parts_of(other.breakdown);
   // Batches may differ: scaled to an iteration of the first one.
   const double scale = other.iterations / first.iterations;
   std::vector<std::string> more, less;
   const Seconds small = first.iteration * 0.005;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const Seconds difference = b[i].time * scale - a[i].time;
-    if (difference > small) more.push_back(fmt::format("{} +{}", a[i].name, to_text(difference)));
+  for (const auto& part : kTimeParts) {
+    const Seconds difference = other.breakdown.*part.time * scale - first.breakdown.*part.time;
+    if (difference > small) more.push_back(fmt::format("{} +{}", part.words, to_text(difference)));
     if (Seconds{0} - difference > small)
-      less.push_back(fmt::format("{} -{}", a[i].name, to_text(Seconds{0} - difference)));
+      less.push_back(fmt::format("{} -{}", part.words, to_text(Seconds{0} - difference)));
   }
   more.insert(more.end(), less.begin(), less.end());
   if (more.empty()) return other.startup > first.startup ? "a longer start-up" : "much the same";

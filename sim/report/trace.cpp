@@ -18,35 +18,10 @@
 namespace slmsim {
 namespace {
 
-// Names of task classes in traces ("cat").
-std::string_view name_of(TaskClass of) {
-  switch (of) {
-    case TaskClass::kForward:
-      return "forward";
-    case TaskClass::kBackward:
-      return "backward";
-    case TaskClass::kOptimizer:
-      return "optimizer";
-    case TaskClass::kLaunch:
-      return "launch";
-    case TaskClass::kFramework:
-      return "framework";
-    case TaskClass::kCollective:
-    case TaskClass::kKernels:
-      return "collective";
-    case TaskClass::kSend:
-      return "send";
-    case TaskClass::kCopy:
-      return "copy";
-    case TaskClass::kDrive:
-      return "drive";
-    case TaskClass::kBuffer:
-      return "buffer";
-    case TaskClass::kHost:
-      return "host";
-  }
-  return "";
-}
+// Names of task classes in traces ("cat"), in their order.
+constexpr const char* kCategories[] = {"forward", "backward", "optimizer", "launch", "framework",  "collective",
+                                       "send",    "copy",     "drive",     "buffer", "collective", "host"};
+static_assert(std::size(kCategories) == static_cast<std::size_t>(TaskClass::kHost) + 1);
 
 enum Process { kIteration = 1, kGpus, kConnections, kLinks, kHosts };
 
@@ -110,9 +85,7 @@ class Writer {
   static Process process_of(const Connection& connection) {
     return connection.traffic == Traffic::kMessages ? kConnections : kHosts;
   }
-  const Connection& connection_of(const Task& task) const {
-    return graph_.connections()[task.place];
-  }
+  const Connection& connection_of(const Task& task) const { return graph_.connections()[task.place]; }
 
   void name_track(const char* kind, Process process, int track, const std::string& name, int order) {
     put("{{\"ph\":\"M\",\"name\":\"{}_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind,
@@ -174,7 +147,7 @@ class Writer {
     const bool computes = task.kind == TaskKind::kCompute;
     if (!computes && task.kind != TaskKind::kTransfer) return;
     const TaskClass of = graph_.tag_of(task).of;
-    const std::string_view what = name_of(of);
+    const char* what = kCategories[static_cast<std::size_t>(of)];
     if (computes) {
       const bool of_model = of == TaskClass::kForward || of == TaskClass::kBackward;
       slice(kGpus, gpu_track(task.place), names_[task.tag], what, timeline_.start[id], timeline_.finish[id],
@@ -275,8 +248,8 @@ std::string trace_of(const RunResult& result, const Prediction& p) {
   const TaskGraph graph = iteration_graph(result.scenario, model_named(result.scenario, p.model), *p.plan);
   // Where the prediction simulated equal GPUs once, its connections are not these.
   const bool same = p.connections.size() == graph.connections().size();
-  const Timeline timeline = simulate(graph, same ? p.connections : simulate_iterations(graph).before_last,
-                                     {.record_flows = true});
+  const Timeline timeline =
+      simulate(graph, same ? p.connections : simulate_iterations(graph).before_last, {.record_flows = true});
   return to_trace({graph, timeline, result.scenario.platform,
                    fmt::format("{}: {} on {}", p.model, p.technique->name, group_text(p.group)),
                    assumed_line(assumptions_of(result.scenario, {&p}))});

@@ -119,7 +119,7 @@ std::string misfits(const ModelReport& report) {
     if (p->status == Status::kOk) continue;
     const bool is_full = p->status == Status::kOutOfMemory;
     full += is_full ? 1 : 0;
-    const DeviceMemory* memory = tightest(*p);
+    const DeviceMemory* memory = fullest(p->memory);
     rows.push_back({p->technique->name, group_words(report.platform(), p->group),
                     is_full && memory ? gib_of(*memory) : "", p->reason});
   }
@@ -144,7 +144,7 @@ std::string together(const std::string& text) {
 }
 
 std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) {
-  const DeviceMemory* memory = tightest(p);
+  const DeviceMemory* memory = fullest(p.memory);
   std::vector<std::string> row = {
       p.technique->name,
       group_words(report.platform(), p.group),
@@ -163,17 +163,8 @@ std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) 
   return row;
 }
 
-const char* objective_words(Objective objective) {
-  switch (objective) {
-    case Objective::kTime:
-      return "the shortest job";
-    case Objective::kGpuHours:
-      return "the fewest GPU-hours";
-    case Objective::kTflopsPerGpu:
-      return "the most TFLOP/s per GPU";
-  }
-  return "";
-}
+// In the order of Objective.
+constexpr const char* kObjectives[] = {"the shortest job", "the fewest GPU-hours", "the most TFLOP/s per GPU"};
 
 // In plain words, then step by step as on the command line.
 std::string decision_details(const ModelReport& report) {
@@ -185,7 +176,7 @@ std::string decision_details(const ModelReport& report) {
               : fmt::format(
                     "<p>The pick has {}. In a near tie, with others within {} of it, the pick is the one with the "
                     "fewest GPU-hours.</p>\n",
-                    objective_words(rules.objective), delta);
+                    kObjectives[static_cast<std::size_t>(rules.objective)], delta);
   if (!printed && report.index < report.result.others.size() && report.result.others[report.index].technique)
     out += fmt::format(
         "<p>The rule printed in the FABRIC study would pick {}. It compares speed per GPU of Pipeshard on two VMs "

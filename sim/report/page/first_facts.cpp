@@ -70,7 +70,7 @@ Tile time_tile(const ModelReport& report, const Prediction& pick, const Sureness
 }
 
 Tile memory_tile(const Prediction& p, const Sureness& sure) {
-  const DeviceMemory* memory = tightest(p);
+  const DeviceMemory* memory = fullest(p.memory);
   if (!memory) return {"Memory", "not known", p.reason};
   Tile tile{"Memory, fullest GPU",
             fmt::format("{:.1f} of {:.1f} GiB", memory->total().value / kGibi, memory->limit.value / kGibi), "",

@@ -17,21 +17,8 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string name_of(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::kDatasheet:
-      return "data sheet";
-    case Provenance::kMeasured:
-      return "measured";
-    case Provenance::kInferred:
-      return "inferred (fitted)";
-    case Provenance::kTypical:
-      return "typical";
-    case Provenance::kAssumed:
-      return "assumed";
-  }
-  return "";
-}
+// In the order of Provenance.
+constexpr const char* kProvenances[] = {"data sheet", "measured", "inferred (fitted)", "typical", "assumed"};
 
 // Equal values, such as those of four GPUs of one kind, are shown once.
 Rows stated_rows(const std::vector<Parameter>& parameters) {
@@ -56,7 +43,7 @@ Rows stated_rows(const std::vector<Parameter>& parameters) {
   Rows rows;
   for (const auto& [first, key, count] : statements) {
     rows.push_back({first->path + (count > 1 ? fmt::format(" and {} more", count - 1) : ""), first->value,
-                    name_of(first->provenance), first->source});
+                    kProvenances[static_cast<std::size_t>(first->provenance)], first->source});
   }
   return rows;
 }
@@ -127,22 +114,19 @@ Rows platform_rows(const Platform& platform) {
     const Vm& vm = platform.vms[i];
     std::vector<std::string> gpus;
     gpus.reserve(static_cast<std::size_t>(vm.device_count));
-    for (int d = 0; d < vm.device_count; ++d)
-      gpus.push_back(platform.devices[vm.first_device + d].gpu.title);
+    for (int d = 0; d < vm.device_count; ++d) gpus.push_back(platform.devices[vm.first_device + d].gpu.title);
     const bool alike = std::equal(gpus.begin() + (gpus.empty() ? 0 : 1), gpus.end(), gpus.begin());
     const std::string text = alike && !gpus.empty() ? fmt::format("{} x {}", gpus.size(), gpus.front())
                                                     : fmt::format("{}", fmt::join(gpus, ", "));
     rows.push_back(
-        {"VM " + vm.name, fmt::format("{}; at {}, NIC {}", text, platform.sites[vm.site].name,
-                                      to_text(vm.type.nic))});
+        {"VM " + vm.name, fmt::format("{}; at {}, NIC {}", text, platform.sites[vm.site].name, to_text(vm.type.nic))});
   }
   if (platform.vms.size() > kMostVms)
     rows.push_back({"VMs", fmt::format("and {} more", platform.vms.size() - kMostVms)});
   for (const auto& link : platform.links) {
     rows.push_back({"link " + link.name,
                     fmt::format("{} to {}, round trip {}, {} there and {} back, loss {:g} and {:g}",
-                                platform.sites[link.from].name,
-                                platform.sites[link.to].name,
+                                platform.sites[link.from].name, platform.sites[link.to].name,
                                 to_text(link.forward.delay + link.backward.delay), to_text(link.forward.bandwidth),
                                 to_text(link.backward.bandwidth), link.forward.loss, link.backward.loss)});
   }

@@ -50,12 +50,9 @@ std::string job_section(const ModelReport& report) {
     Bar bar{.label = place_of(report.platform(), *p), .text = job_duration(job->mean.total().value), .parts = {}};
     bar.strong = p == report.pick();
     if (rules.lease) bar.mark = rules.lease->value / longest;
-    double left = 0;
     for (std::size_t i = 0; i < std::size(kJobParts); ++i) {
       const double time = (job->mean.*kJobParts[i].time).value;
-      bar.parts.push_back({left / longest, time / longest, look_of_part(i),
-                           fmt::format("{}: {}", kJobParts[i].name, job_duration(time))});
-      left += time;
+      stack(bar, time / longest, look_of_part(i), fmt::format("{}: {}", kJobParts[i].name, job_duration(time)));
     }
     bars.push_back(std::move(bar));
     rows.push_back(job_row(report.platform(), *p, *job));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -94,27 +95,12 @@ std::string sample(const std::string& look, int width) {
 }  // namespace
 
 std::string escaped(const std::string& text) {
+  static const std::map<char, const char*> kEntities = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string out;
   for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
+    const auto entity = kEntities.find(c);
+    out += entity == kEntities.end() ? std::string(1, c) : entity->second;
   }
   return out;
 }
@@ -134,6 +120,11 @@ std::string html_table(const std::vector<std::string>& head, const std::vector<s
       escaped(head.front()), line(head, "th"));
   for (const auto& row : rows) out += line(row, "td");
   return out + "</tbody></table></div>\n";
+}
+
+void stack(Bar& bar, double share, const std::string& look, const std::string& hint) {
+  const double from = bar.parts.empty() ? 0 : bar.parts.back().from + bar.parts.back().length;
+  bar.parts.push_back({from, share, look, hint});
 }
 
 std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const std::string& title) {

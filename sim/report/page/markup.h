@@ -46,6 +46,8 @@ struct Bar {
   std::optional<Whisker> whisker = {};
   bool strong = false;
 };
+// Adds a part behind the others, with this share of the width.
+void stack(Bar& bar, double share, const std::string& look, const std::string& hint);
 // Axis under the bars, with a line through all of them at each tick.
 struct BarAxis {
   std::string label;  // quantity with its unit

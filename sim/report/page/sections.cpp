@@ -1,7 +1,6 @@
 #include "sim/report/page/sections.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -16,11 +15,7 @@ namespace {
 
 std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
 
-std::string percent(Seconds part, Seconds whole) {
-  return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
-}
-
-// Names of the parts that are wide enough to be seen.
+// Those of the parts that are wide enough to be seen.
 std::vector<LegendEntry> entries_of(const std::vector<std::string>& names, const std::vector<Bar>& bars) {
   constexpr double kSeen = 0.004;
   std::vector<LegendEntry> out;
@@ -34,53 +29,46 @@ std::vector<LegendEntry> entries_of(const std::vector<std::string>& names, const
 }  // namespace
 
 std::string memory_section(const ModelReport& report) {
-  const std::vector<std::string> names = {"parameters",  "gradients", "optimizer",
-                                          "activations", "buffers",   "framework"};
+  std::vector<std::string> names;
+  for (const auto& part : kMemoryParts) names.emplace_back(part.name);
   double most = 0;
   for (const Prediction* p : report.predictions) {
-    if (const DeviceMemory* m = tightest(*p)) most = std::max({most, m->total().value, m->limit.value});
+    if (const DeviceMemory* m = fullest(p->memory)) most = std::max({most, m->total().value, m->limit.value});
   }
   most *= 1.02;  // room for the marks
   std::vector<Bar> bars;
   for (const Prediction* p : fastest_first(report)) {
-    const DeviceMemory* m = tightest(*p);
+    const DeviceMemory* m = fullest(p->memory);
     if (!m) continue;
     Bar bar{.label = place_of(report.platform(), *p), .text = {}, .parts = {}, .mark = m->limit.value / most};
     bar.text = fmt::format("{} of {} GiB{}", gib(m->total()), gib(m->limit), m->fits() ? "" : ", out of memory");
     bar.strong = !m->fits();
-    const std::array parts = {m->parameters, m->gradients, m->optimizer, m->activations, m->buffers, m->framework};
-    double left = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      bar.parts.push_back({left / most, parts[i].value / most, fmt::format("p{}", i),
-                           fmt::format("{}: {} GiB", names[i], gib(parts[i]))});
-      left += parts[i].value;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Bytes part = m->*kMemoryParts[i].bytes;
+      stack(bar, part.value / most, fmt::format("p{}", i), fmt::format("{}: {} GiB", names[i], gib(part)));
     }
     bars.push_back(std::move(bar));
   }
-  const std::vector<LegendEntry> entries = entries_of(names, bars);
   return "<p>On the GPU with the least free memory; the vertical mark is the limit.</p>\n" +
          html_bars(bars, {"GiB", linear_ticks(most / kGibi)}, "memory of the fullest GPU by parts") +
-         html_legend(entries);
+         html_legend(entries_of(names, bars));
 }
 
 std::string breakdown_section(const ModelReport& report) {
-  const std::vector<std::string> names = {"computing", "waiting for communication or drives", "pipeline bubble",
-                                          "optimizer", "launching"};
+  std::vector<std::string> names;
+  for (const auto& part : kTimeParts) names.emplace_back(part.words);
+  names[1] += " or drives";
   std::vector<Bar> bars;
   for (const Prediction* p : fastest_first(report)) {
     if (p->status != Status::kOk || p->iteration <= Seconds{0}) continue;
-    const auto& b = p->breakdown;
-    const std::array parts = {b.compute, b.exposed_communication, b.pipeline_bubble, b.optimizer, b.overhead};
     Bar bar{.label = place_of(report.platform(), *p),
             .text = to_text(p->iteration),
             .parts = {},
             .strong = p == report.pick()};
-    double left = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const double share = parts[i] / p->iteration;
-      bar.parts.push_back(
-          {left, share, fmt::format("p{}", i), fmt::format("{}: {} %", names[i], percent(parts[i], p->iteration))});
-      left += share;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Seconds part = p->breakdown.*kTimeParts[i].time;
+      stack(bar, part / p->iteration, fmt::format("p{}", i),
+            fmt::format("{}: {:.0f} %", names[i], 100 * (part / p->iteration)));
     }
     bars.push_back(std::move(bar));
   }
@@ -92,10 +80,9 @@ std::string breakdown_section(const ModelReport& report) {
                            escaped(basis_text(*p->basis)));
   }
   if (!bases.empty()) bases = "<p>Sources of kernel times:</p>\n<ul>\n" + bases + "</ul>\n";
-  const std::vector<LegendEntry> entries = entries_of(names, bars);
   return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
-         html_bars(bars, {"% of it", linear_ticks(100)}, "where the time of an iteration goes") + html_legend(entries) +
-         bases;
+         html_bars(bars, {"% of it", linear_ticks(100)}, "where the time of an iteration goes") +
+         html_legend(entries_of(names, bars)) + bases;
 }
 
 namespace {

@@ -42,18 +42,9 @@ std::string longer(const Prediction& slow, const Prediction& fast) {
   return ratio >= 10 ? fmt::format("{:.0f} times as long", ratio) : fmt::format("{:.1f} times as long", ratio);
 }
 
-// Words for a plan other than the pick, by the objective.
-const char* more_words(Objective objective, bool more) {
-  switch (objective) {
-    case Objective::kTime:
-      return more ? "longer" : "shorter";
-    case Objective::kGpuHours:
-      return more ? "more GPU-hours" : "fewer GPU-hours";
-    case Objective::kTflopsPerGpu:
-      return more ? "slower per GPU" : "faster per GPU";
-  }
-  return "";
-}
+// Words for a plan other than the pick, behind or ahead of it, in the order of Objective.
+constexpr std::pair<const char*, const char*> kBehindOrAhead[] = {
+    {"longer", "shorter"}, {"more GPU-hours", "fewer GPU-hours"}, {"slower per GPU", "faster per GPU"}};
 
 // Effect of more or fewer GPUs.
 std::string more_or_fewer_text(const ModelReport& report, const Prediction& pick) {
@@ -99,7 +90,7 @@ std::vector<const Prediction*> fastest_first(const ModelReport& report) {
 
 const Prediction* nearest_misfit(const ModelReport& report) {
   const Prediction* out = nullptr;
-  const auto over = [](const Prediction& p) { return tightest(p)->total() / tightest(p)->limit; };
+  const auto over = [](const Prediction& p) { return fullest(p.memory)->total() / fullest(p.memory)->limit; };
   for (const Prediction* p : report.predictions) {
     if (p->status == Status::kOutOfMemory && (!out || over(*p) < over(*out))) out = p;
   }
@@ -164,7 +155,8 @@ std::string near_text(const ModelReport& report) {
     const std::string place = place_of(report.platform(), *p),
                       more = fmt::format("{:.1f} %", 100 * std::abs(behind(p)));
     if (more == "0.0 %") return fmt::format("{} (equal)", place);
-    return fmt::format("{} ({} {})", place, more, more_words(rules.objective, behind(p) > 0));
+    const auto& [worse, better] = kBehindOrAhead[static_cast<std::size_t>(rules.objective)];
+    return fmt::format("{} ({} {})", place, more, behind(p) > 0 ? worse : better);
   };
   const auto end = std::find_if(others.begin(), others.end(), [&](auto* p) { return behind(p) > rules.delta; });
   const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
