@@ -9,7 +9,6 @@
 #include "python/binding/verbs.h"
 #include "sim/predict/row.h"
 #include "sim/report/report.h"
-#include "sim/report/tables.h"
 
 namespace py = pybind11;
 using py::literals::operator""_a;

@@ -14,8 +14,6 @@
 #include "sim/crew/ranks.h"
 #include "sim/fit/scenario_fit.h"
 #include "sim/report/report.h"
-#include "sim/report/tables.h"
-#include "sim/report/trace.h"
 #include "sim/search/plan_job.h"
 #include "sim/search/verdict.h"
 #include "sim/sweep/run.h"

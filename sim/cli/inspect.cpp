@@ -14,9 +14,9 @@
 #include "sim/fit/measured_step.h"
 #include "sim/import/measurement/format.h"
 #include "sim/import/measurement/imported_profile.h"
-#include "sim/report/tables.h"
-#include "sim/scenario/kind.h"
+#include "sim/report/report.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/kind.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
 

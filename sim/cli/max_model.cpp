@@ -5,7 +5,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/crew/crew.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 
 namespace slmsim {
 namespace {

@@ -13,7 +13,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/crew/crew.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 #include "sim/search/plan_job.h"
 #include "sim/technique/export/export.h"
 

@@ -11,8 +11,6 @@
 #include "sim/crew/crew.h"
 #include "sim/predict/result.h"
 #include "sim/report/report.h"
-#include "sim/report/tables.h"
-#include "sim/report/trace.h"
 
 namespace slmsim {
 namespace {

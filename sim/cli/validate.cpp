@@ -8,7 +8,7 @@
 #include "sim/base/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 #include "sim/scenario/link.h"
 
 namespace slmsim {

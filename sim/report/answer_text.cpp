@@ -1,5 +1,3 @@
-#include "sim/report/answer_text.h"
-
 #include <algorithm>
 #include <map>
 

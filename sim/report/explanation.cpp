@@ -7,7 +7,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 
 namespace slmsim {
 namespace {

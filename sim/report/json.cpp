@@ -6,6 +6,7 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
+#include "sim/predict/row.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
@@ -307,6 +308,21 @@ std::string to_text(const std::vector<RunResult>& results, Format format) {
   for (const auto& result : results) {
     if (!out.empty()) out += "\n";
     out += format == Format::kJson ? to_json(result) : to_table(result);
+  }
+  return out;
+}
+
+std::string to_csv(const std::vector<RunResult>& results) {
+  const bool intervals = !results.empty() && results.front().uncertainty;
+  const bool jobs =
+      std::any_of(results.begin(), results.end(), [](const auto& result) { return !result.jobs.empty(); });
+  std::string out = csv_header() + (intervals ? interval_header() : "") + (jobs ? job_header() : "") + "\n";
+  for (const auto& result : results) {
+    for (std::size_t i = 0; i < result.predictions.size(); ++i) {
+      out += csv_line(row_of(result.scenario.name, result.predictions[i]));
+      out += intervals ? interval_cells(*result.uncertainty, i) : "";
+      out += (jobs ? job_cells(result.jobs.empty() ? std::nullopt : result.jobs[i]) : "") + "\n";
+    }
   }
   return out;
 }

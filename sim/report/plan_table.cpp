@@ -11,7 +11,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 #include "sim/scenario/group.h"
 #include "sim/scenario/link.h"
 

@@ -11,7 +11,6 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
-#include "sim/report/answer_text.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
 

@@ -1,5 +1,3 @@
-#include "sim/report/trace.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -13,6 +11,7 @@
 #include "sim/predict/iterations.h"
 #include "sim/predict/measure.h"
 #include "sim/report/phrases.h"
+#include "sim/report/report.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

@@ -4,7 +4,7 @@
 #include "sim/compute/transformer.h"
 #include "sim/import/inventory/setup.h"
 #include "sim/platform/platform.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 #include "sim/scenario/data_root.h"
 #include "sim/serve/answer.h"
 

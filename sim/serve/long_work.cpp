@@ -8,7 +8,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 #include "sim/serve/answer.h"
 #include "sim/sweep/sweep.h"
 

@@ -15,7 +15,6 @@
 #include "sim/predict/predict.h"
 #include "sim/predict/result.h"
 #include "sim/report/report.h"
-#include "sim/report/trace.h"
 #include "sim/sweep/run.h"
 #include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planner/intra_operator.h"

@@ -10,7 +10,6 @@
 #include "sim/fit/intervals.h"
 #include "sim/fit/scenario_fit.h"
 #include "sim/report/report.h"
-#include "sim/report/trace.h"
 #include "sim/scenario/scenario.h"
 #include "sim/search/plan_job.h"
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/report/report.h"
-#include "sim/report/tables.h"
 #include "tests/named.h"
 #include "tests/validation/tables.h"
 

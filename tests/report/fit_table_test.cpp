@@ -1,7 +1,7 @@
 // Output of a fit.
 #include <gmock/gmock.h>
 
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 
 namespace slmsim::fit_table_test {
 namespace {

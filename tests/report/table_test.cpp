@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/report/answer_text.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim::table_test {

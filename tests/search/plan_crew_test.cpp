@@ -1,7 +1,7 @@
 // The search over worker processes: the same as in one process, whatever their number, and after an interruption.
 #include <gtest/gtest.h>
 
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 #include "tests/search/clusters.h"
 
 namespace slmsim::plan_crew_test {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/crew/crew.h"
-#include "sim/report/tables.h"
+#include "sim/report/report.h"
 
 namespace slmsim::readme_plan_test {
 namespace {

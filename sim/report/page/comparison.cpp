@@ -7,7 +7,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/page/sections.h"
+#include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/page/markup.h"
-#include "sim/report/page/sections.h"
+#include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

@@ -9,7 +9,7 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_route.h"
 #include "sim/report/page/markup.h"
-#include "sim/report/page/sections.h"
+#include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

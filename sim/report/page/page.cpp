@@ -1,10 +1,14 @@
 #include "sim/report/page/page.h"
 
+#include <sstream>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "sim/predict/assumption.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/phrases.h"
+#include "sim/scenario/technique.h"
 
 namespace slmsim {
 namespace {
@@ -99,6 +103,34 @@ std::string model_html(const ModelReport& report, std::size_t index, const std::
                              Section{"timeline", "Timeline of an iteration", timeline}})
     if (!one.body.empty()) out += html_folded(one.title, anchor(index, one.name), one.body);
   return out + "</section>\n";
+}
+
+constexpr double kWidth = 2.2;  // of curves, in pixels; dashes are multiples of it
+
+// matplotlib's names of dashes, or an offset and lengths, as SVG.
+std::string dashes(std::string_view dash) {
+  if (dash == "-") return "none";
+  std::string text(dash == "--" ? "0 3.7 1.6" : dash == "-." ? "0 6.4 1.6 1 1.6" : dash);
+  std::istringstream numbers(text);
+  double number = 0;
+  std::string out;
+  numbers >> number;  // the offset
+  while (numbers >> number) out += fmt::format("{}{:.1f}", out.empty() ? "" : " ", number * kWidth);
+  return out;
+}
+
+// Classes of techniques' curves by their places in the table, "lt3", with their own looks (Technique::looks), as in the figures.
+std::string technique_style() {
+  std::string out, all;
+  const auto& table = technique_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const FigureStyle& style = table[i]->style;
+    out += fmt::format(".lt{} {{ stroke: {}; stroke-dasharray: {}; }}\n", i, style.line, dashes(style.dash));
+    all += fmt::format("{}.lt{}", i == 0 ? "" : ", ", i);
+  }
+  // In dark mode light and dark are exchanged, and hues stay.
+  return out +
+         fmt::format("@media (prefers-color-scheme: dark) {{ {} {{ filter: invert(1) hue-rotate(180deg); }} }}\n", all);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/report/page/sections.h"
+#include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/predict/result.h"
-#include "sim/report/page/sections.h"
+#include "sim/report/page/page.h"
 
 namespace slmsim::comparison_test {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/predict/result.h"
-#include "sim/report/page/sections.h"
+#include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim::verdict_test {
