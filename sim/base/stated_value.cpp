@@ -35,15 +35,15 @@ Fields::Scalar Fields::scalar(const FileKey& asked, bool optional, const std::fu
   const std::optional<std::size_t> guess =
       open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
   Parameter parameter = parameter_of(asked, "", Provenance::kDatasheet);
-  parameter.provenance = static_cast<Provenance>(
-      stated.choice({"provenance", "Kind of source of the value."}, provenance_names(), guess));
+  parameter.provenance =
+      static_cast<Provenance>(stated.choice({"provenance", "Kind of source of the value."}, provenance_names(), guess));
   parameter.source = stated.text({"source", "Reference of the value, or the data that it was fitted to."}, "");
   if (parameter.source.empty() && parameter.provenance != Provenance::kAssumed)
     stated.error("source", fmt::format("{} states no source; add source: \"...\"", path_of(key)));
   // Most values state none of these.
   if (stated.has("spread"))
-    parameter.spread =
-        stated.number({"spread", "Relative spread: 80 % of such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+    parameter.spread = stated.number(
+        {"spread", "Relative spread: 80 % of such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
   if (stated.has("scale")) {
     if (!stated.has("between"))
       stated.error("scale", fmt::format("{}.scale needs a range; add between: [LOW, HIGH]", path_of(key)));
@@ -86,7 +86,8 @@ void Fields::open_value(Parameter& parameter, const std::string& key, const Valu
     if (between->items.size() != 2 || ends.size() != 2 || !(ends[0] < ends[1]))
       return wrong("between", "is not a range of this value; expected [LOW, HIGH] in its unit and limits");
     if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not contain the value itself");
-    if (parameter.log_scale && ends[0] <= 0) return wrong("between", "begins at or below 0; scale: log needs positive limits");
+    if (parameter.log_scale && ends[0] <= 0)
+      return wrong("between", "begins at or below 0; scale: log needs positive limits");
     parameter.between = {ends[0], ends[1]};
   }
   if (!map.find("one_of")) return;

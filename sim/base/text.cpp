@@ -222,11 +222,10 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return !one.empty() && !is_digit(static_cast<unsigned char>(one.back())) && other == one + "s";
   };
   std::vector<std::string> same;
-  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same),
-               [&](const std::string& candidate) {
-                 const std::string name = bare(candidate);
-                 return name == wanted || is_plural(wanted, name) || is_plural(name, wanted);
-               });
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same), [&](const std::string& candidate) {
+    const std::string name = bare(candidate);
+    return name == wanted || is_plural(wanted, name) || is_plural(name, wanted);
+  });
   if (!same.empty() && !wanted.empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
   // "a100" means "a100-40".
   if (const auto longer = that_contain(word, candidates);

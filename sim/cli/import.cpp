@@ -42,8 +42,7 @@ Gpu load_gpu(const std::string& name) {
       if (fs::path found = root / "platforms/gpus" / (name + ".yaml"); file.empty() && fs::exists(found, ignored))
         file = found;
     }
-    if (file.empty() || !is_name(name))
-      throw InputError({}, "--gpu: " + no_such_gpu(name, known));
+    if (file.empty() || !is_name(name)) throw InputError({}, "--gpu: " + no_such_gpu(name, known));
   }
   Reading reading;
   Gpu gpu = read_gpu(read_yaml(file), file.stem().string(), reading);
@@ -140,7 +139,8 @@ GpuProfile read_back(const std::string& text, const std::string& name) {
 constexpr const char* kMeasured = "measured";
 
 int make_profile_of_folder(const ImportOptions& options) {
-  if (options.files.size() != 1) throw InputError({}, "measured takes one folder, the output of calibrate/run_on_gpu.sh");
+  if (options.files.size() != 1)
+    throw InputError({}, "measured takes one folder, the output of calibrate/run_on_gpu.sh");
   for (const auto& [option, given] : {std::pair{"--gpu", !options.gpu.empty()},
                                       {"--precision", !options.precision.empty()},
                                       {"--where", !options.where.empty()},

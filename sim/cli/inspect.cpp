@@ -123,8 +123,7 @@ std::string list_platforms(const fs::path& root) {
     reading.check();
     out += fmt::format("{:<12}", name);
     for (const auto& vm : platform.vms) {
-      out += fmt::format("  {}: {} x {}", vm.name, vm.device_count,
-                         platform.devices[vm.first_device].gpu.name);
+      out += fmt::format("  {}: {} x {}", vm.name, vm.device_count, platform.devices[vm.first_device].gpu.name);
     }
     for (const auto& link : platform.links)
       out += fmt::format("  {}: {}", link.name, to_text(link.forward.delay + link.backward.delay));
@@ -185,8 +184,7 @@ int list(const std::string& what, const std::string& format) {
 }  // namespace
 
 Command add_check(CLI::App& app) {
-  auto* verb =
-      app.add_subcommand("check", "check scenario, sweep, platform, model, GPU and VM files for errors");
+  auto* verb = app.add_subcommand("check", "check scenario, sweep, platform, model, GPU and VM files for errors");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "YAML or JSON files")->required();
   verb->footer("\nExample:\n  slmsim check scenarios/*.yaml platforms/gpus/*.yaml");

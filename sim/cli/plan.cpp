@@ -130,8 +130,7 @@ PlanJob job_of(const PlanVerb& verb) {
   if (job.shard && verb.journal.empty())
     throw InputError({}, "--shard writes its results to FILE.i-of-n.part; name FILE with --journal");
   if (job.shard && (!verb.output.empty() || !verb.exported.empty() || verb.format != "table"))
-    throw InputError({},
-                     "--shard reports no plans; give --output, --export and --format to the search with --parts");
+    throw InputError({}, "--shard reports no plans; give --output, --export and --format to the search with --parts");
   return job;
 }
 
@@ -271,21 +270,18 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--list,-k", options->list, "number of plans listed")
       ->capture_default_str()
       ->check(number_within(1, 100));
-  verb->add_option(
-          "--effort", options->effort,
-          "effort per model on clusters too large for an exhaustive search; it is work, not time: 1 takes "
+  verb->add_option("--effort", options->effort,
+                   "effort per model on clusters too large for an exhaustive search; it is work, not time: 1 takes "
                    "half a minute to a quarter of an hour on two cores")
       ->capture_default_str()
       ->check(number_within(1e-6, 1e6));
-  verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")
-      ->check(number_within(1, 4096));
+  verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")->check(number_within(1, 4096));
   verb->add_option("--export", options->exported,
                    "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
   verb->add_option("--journal", options->journal,
                    "save the progress in this file, so that the same command resumes after interruption");
-  verb->add_option(
-      "--shard", options->shard,
-      "i/n: search only part i of n of the choices, with 1/n of the effort; writes FILE.i-of-n.part, with "
+  verb->add_option("--shard", options->shard,
+                   "i/n: search only part i of n of the choices, with 1/n of the effort; writes FILE.i-of-n.part, with "
                    "FILE from --journal");
   verb->add_option("--parts", options->parts, "results of --shard on other machines, used as they are")->take_all();
   verb->add_flag("--restart", options->restart, "ignore the journal and start over");

@@ -32,8 +32,7 @@ struct FileReader {
 // Every file that another one may name, and those that commands take.
 const std::vector<FileReader>& file_readers() {
   static const std::vector<FileReader> kReaders = {
-      {"scenario", "scenario", "Input of `slmsim run` and most other commands: a job on a cluster.",
-       describe_scenario},
+      {"scenario", "scenario", "Input of `slmsim run` and most other commands: a job on a cluster.", describe_scenario},
       {kModelFile.name, "model",
        "A file of `models/`, or a Hugging Face config.json, which has `model_type` and whose other keys are ignored.",
        [](const Node& node, Reading& reading) { read_transformer(node, "", "model", reading); }},
@@ -76,7 +75,8 @@ std::string schema_text(const SchemaOptions& options) {
 
 int schema(const SchemaOptions& options) {
   if (options.file.empty() && options.format == "json")
-    throw InputError({}, fmt::format("a schema describes one kind of file; name one of {}", fmt::join(file_names(), ", ")));
+    throw InputError({},
+                     fmt::format("a schema describes one kind of file; name one of {}", fmt::join(file_names(), ", ")));
   write_result(schema_text(options), options.output);
   return kDone;
 }

@@ -92,8 +92,7 @@ Command add_sweep(CLI::App& app) {
   verb->add_option("--set", options->overrides, "override a value at every point, see slmsim run; may be repeated")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")
-      ->check(number_within(1, 4096));
+  verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")->check(number_within(1, 4096));
   verb->add_option("--shard", options->shard, "i/n: only part i of n, as FILE.i-of-n.part for slmsim merge");
   verb->add_flag("--restart", options->restart, "discard the progress of an unfinished sweep and start over");
   verb->footer(R"(

@@ -40,8 +40,9 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  choose_from(verb->add_option("STUDY", options->study, "a published study, where the tests are built (slmsim-validation)"),
-              {"fabric", "deepspeed", "gpu", "wan", "job", "runs", "far-apart"}, "there is no study \"{}\"");
+  choose_from(
+      verb->add_option("STUDY", options->study, "a published study, where the tests are built (slmsim-validation)"),
+      {"fabric", "deepspeed", "gpu", "wan", "job", "runs", "far-apart"}, "there is no study \"{}\"");
   verb->add_option(
       "--measured", options->measured,
       "training steps as calibrate/reference/torch_step.py writes them: a file (JSON) or a folder with steps.json");
@@ -52,7 +53,8 @@ Command add_validate(CLI::App& app) {
   add_output_option(*verb, options->output);
   verb->footer(
       "\nExample:\n  slmsim validate --measured tests/data/steps/made-up.json --gpu h200\n\n"
-      "Published studies (fabric, deepspeed, gpu, wan, job, runs, far-apart) are compared by slmsim-validation, which the tests' build\n"
+      "Published studies (fabric, deepspeed, gpu, wan, job, runs, far-apart) are compared by slmsim-validation, which "
+      "the tests' build\n"
       "makes beside this program: slmsim validate deepspeed runs it, slmsim-validation --help has its options.");
   return {verb, [options] { return validate_steps(*options); }};
 }

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/compute/software.h"
 #include "sim/compute/operator.h"
+#include "sim/compute/software.h"
 #include "sim/platform/profile.h"
 
 namespace slmsim {

@@ -5,8 +5,8 @@
 //   time = max(FLOPs / fp32 peak, bytes / (memory efficiency * bandwidth)) + launch
 #pragma once
 
-#include "sim/compute/software.h"
 #include "sim/compute/operator.h"
+#include "sim/compute/software.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {

@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
+constexpr int kFlashCapability = 80;            // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
 constexpr int kMemoryEfficientCapability = 50;  // aten/src/ATen/native/transformers/cuda/sdp_utils.cpp
 constexpr double kLogSumExp = 4;  // bytes kept by flash and memory-efficient attention per row of the scores
 

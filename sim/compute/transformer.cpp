@@ -275,8 +275,8 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
     reading.error(node.place, fmt::format("{} has no \"model_type\", which names the family in Hugging Face's "
                                           "config.json, e.g. \"llama\"",
                                           path.empty() ? "the file" : path));
-  const FileKey model_type{"model_type",
-                           "The family of a Hugging Face config.json; its sizes have the names that transformers gives them."};
+  const FileKey model_type{
+      "model_type", "The family of a Hugging Face config.json; its sizes have the names that transformers gives them."};
   // Each family has names of its own, which a publisher writes.
   if (hugging_face && reading.describing()) return fields.choice(model_type, family_names()), Transformer{};
   std::size_t family = 0;

@@ -38,9 +38,8 @@ class WhatIfSearch {
 
  private:
   static bool can_run_stack(const Scenario& scenario, const Group& group) {
-    return std::all_of(group.devices.begin(), group.devices.end(), [&](int device) {
-      return scenario.software.runs_on(scenario.platform.devices[device].gpu);
-    });
+    return std::all_of(group.devices.begin(), group.devices.end(),
+                       [&](int device) { return scenario.software.runs_on(scenario.platform.devices[device].gpu); });
   }
 
   static void add(const Overrides& set, const Scenario& changed, std::size_t model, const Group& group,

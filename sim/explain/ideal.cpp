@@ -171,8 +171,7 @@ void IdealRuns::list_transport() {
       const auto& sites = scenario_.platform.sites;
       const auto direction = [&](const WanDirection& of, WanDirection WanLink::*way, int from, int to) {
         if (of.loss <= 0 || scenario_.platform.links.size() > kTheirOwn) return;
-        const std::string ends = fmt::format("{} to {}", sites[from].name,
-                                             sites[to].name);
+        const std::string ends = fmt::format("{} to {}", sites[from].name, sites[to].name);
         add({.name = "loss, " + ends,
              .what = fmt::format("no segment is lost on {} from {}", link.name, ends),
              .whole = "loss",
@@ -204,8 +203,7 @@ void IdealRuns::list_links() {
                                  }});
     if (!known || platform.links.size() > kTheirOwn) continue;
     const auto direction = [&](WanDirection WanLink::*way, int from, int to) {
-      const std::string ends = fmt::format("{} to {}", platform.sites[from].name,
-                                           platform.sites[to].name);
+      const std::string ends = fmt::format("{} to {}", platform.sites[from].name, platform.sites[to].name);
       add_rate({.name = fmt::format("{}, {}", link.name, ends),
                 .what = fmt::format("{} has unlimited bandwidth from {}", link.name, ends),
                 .whole = link.name,

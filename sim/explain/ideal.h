@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/engine/task_graph.h"
 #include "sim/compute/operator.h"
+#include "sim/engine/task_graph.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {

@@ -51,10 +51,10 @@ struct Limits {
   // The largest first; resources that give back less than a hundredth are left out. Latency is listed beside the window,
   // because windows depend on the same distance.
   std::vector<Limit> single;
-  std::vector<LimitPair> pairs;      // the largest first
+  std::vector<LimitPair> pairs;          // the largest first
   std::vector<CumulativeLimit> in_turn;  // the largest of the rest next, until a tenth is left
-  Seconds left;                      // iteration time without all of them
-  PathLatencies latencies;           // on the critical path
+  Seconds left;                          // iteration time without all of them
+  PathLatencies latencies;               // on the critical path
 };
 
 // `in_depth`: pairs and in_turn too, which take about ten more simulations. `told`, if set, is called periodically with the

@@ -118,8 +118,7 @@ std::string to_yaml(const FitReport& report) {
   for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) out += unknown_text(posterior.unknowns[i], marginals[i]);
   const auto entangled = correlated_pairs(posterior);
   if (!entangled.empty()) {
-    out +=
-        "# Unknowns that the runs cannot separate, with their correlation.\nentangled:\n";
+    out += "# Unknowns that the runs cannot separate, with their correlation.\nentangled:\n";
     for (const auto& pair : entangled)
       out += fmt::format("  - {{first: {}, second: {}, correlation: {:.2f}}}\n", posterior.unknowns[pair.first].name(),
                          posterior.unknowns[pair.second].name(), pair.correlation);

@@ -18,10 +18,10 @@ struct Draw {
 
 struct Draws {
   std::vector<Draw> points;
-  Overrides centre;                   // values of the point nearest to all others
-  std::vector<std::string> unknowns;  // "training.batch: 4 or 8 or 16"
-  std::string fitted_to;              // the file of runs; empty: not fitted
-  std::vector<Pilot> runs = {};       // the runs it was fitted to
+  Overrides centre;                       // values of the point nearest to all others
+  std::vector<std::string> unknowns;      // "training.batch: 4 or 8 or 16"
+  std::string fitted_to;                  // the file of runs; empty: not fitted
+  std::vector<Pilot> runs = {};           // the runs it was fitted to
   std::vector<std::string> remarks = {};  // on the fit: that it was stopped, or which runs contradict it
 };
 

@@ -192,9 +192,7 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
   const auto n = static_cast<Eigen::Index>(points.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
   MatrixXd features(n, d);
   for (Eigen::Index i = 0; i < n; ++i) {
-    for (Eigen::Index k = 0; k < d; ++k)
-      features(i, k) = feature_of(p.unknowns[k],
-                                  points[i][k]);
+    for (Eigen::Index k = 0; k < d; ++k) features(i, k) = feature_of(p.unknowns[k], points[i][k]);
   }
   p.middle = features.colwise().mean().transpose();
   p.spread = ((features.rowwise() - p.middle.transpose()).colwise().squaredNorm() / static_cast<double>(n))

@@ -7,17 +7,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/crew/pool.h"
 #include "sim/fit/network_run.h"
-#include "sim/compute/operator_graph.h"
 
 namespace slmsim {
 namespace {
 
 using Forecasts = std::vector<Forecast>;
 
-constexpr std::size_t kQuestionsAtOnce = 8;        // questions per worker
-constexpr std::size_t kFewQuestions = 4;  // answered here, without workers
+constexpr std::size_t kQuestionsAtOnce = 8;  // questions per worker
+constexpr std::size_t kFewQuestions = 4;     // answered here, without workers
 
 auto figures(Forecast& f) {
   return std::array<double*, 10>{&f.job,    &f.iteration,    &f.startup,   &f.rate_per_gpu, &f.tokens_per_second,

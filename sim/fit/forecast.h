@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/fit/unknown.h"
 #include "sim/collective/ring.h"
+#include "sim/fit/unknown.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {

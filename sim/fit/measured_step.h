@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/fit/error_summary.h"
 #include "sim/predict/predict.h"
 #include "sim/scenario/link.h"
-#include "sim/fit/error_summary.h"
 
 namespace slmsim {
 

@@ -133,7 +133,7 @@ class Advisor {
   const NextRules& rules_;
   std::vector<std::size_t> own_;
   std::vector<std::vector<double>>
-      costs_;                  // for each possible world: cost by the objective, infinite where it does not run
+      costs_;  // for each possible world: cost by the objective, infinite where it does not run
   std::vector<std::vector<double>> logs_;  // for each candidate of the model, by world: logarithm of the cost
   std::vector<double> bests_;              // for each world
   std::vector<std::vector<double>>

@@ -143,8 +143,7 @@ std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Ca
     std::string kind = cell.model + " " + cell.technique;
     for (const auto& group : scenario.groups) {
       if (group.names != cell.group) continue;
-      for (const int device : group.devices)
-        kind += " " + scenario.platform.devices[device].gpu.name;
+      for (const int device : group.devices) kind += " " + scenario.platform.devices[device].gpu.name;
     }
     out.push_back(std::move(kind));
   }

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "sim/fit/draws.h"
-#include "sim/predict/interval.h"
 #include "sim/predict/algorithm.h"
+#include "sim/predict/interval.h"
 
 namespace slmsim {
 

@@ -38,7 +38,7 @@ struct TcpWindow {
   // Retransmission time-out less the smoothed RTT, at least; a pause of a time-out halves the window. 0: no pause does.
   Seconds timeout_margin;
   Bytes segment;
-  Bytes restart;  // a pause leaves at least this window: initial_window segments; the receiver's stays as grown
+  Bytes restart;    // a pause leaves at least this window: initial_window segments; the receiver's stays as grown
   double loss = 0;  // share of segments
   CongestionControl congestion_control = CongestionControl::kReno;
   Bytes send_buffer;

@@ -58,7 +58,8 @@ class PlatformReader {
     fields_.text({"description", "Description in one line."}, "");
     read_profiles();
     each_of_some(
-        {"sites", "Sites, by names of your choice; VMs of one site reach each other directly, those of two sites over links."},
+        {"sites",
+         "Sites, by names of your choice; VMs of one site reach each other directly, those of two sites over links."},
         [&](const Entry& entry, Fields& f) { read_site(entry, f); });
     each_of_some({"vms", "Virtual machines or nodes with GPUs, by names of your choice."},
                  [&](const Entry& entry, Fields& f) { read_vm(entry, f); });
@@ -104,7 +105,8 @@ class PlatformReader {
          fields.quantity<Bytes>(
              FileKey{"mtu", "Largest packet of its hosts.", "its links' largest, else 1500 B"}.measured_by(kNetprobe),
              kMtuRange, kEthernetMtu),
-         fields.flag({"transit", "Whether the site forwards traffic between other sites that have no direct link."}, false)});
+         fields.flag({"transit", "Whether the site forwards traffic between other sites that have no direct link."},
+                     false)});
     mtu_paths_.push_back(fields.has("mtu") ? "" : fields.path_of("mtu"));
   }
 
@@ -150,8 +152,8 @@ class PlatformReader {
       fields.error(memory.name, fmt::format("{} has no effect: its type states the inside, with its memories",
                                             fields.path_of(memory.name)));
     const FileKey price =
-        FileKey{"price_per_hour", "Price per hour with all its GPUs; overrides its type's.", "its type's"}
-            .matters_to(Use::kPrice);
+        FileKey{"price_per_hour", "Price per hour with all its GPUs; overrides its type's.", "its type's"}.matters_to(
+            Use::kPrice);
     if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, {0, 1e6});
     if (const Node* tcp = fields.child({"tcp", "TCP settings that override those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
@@ -160,9 +162,9 @@ class PlatformReader {
     if (gpus.empty() && !fields.has("gpus") && fields.is_map())
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
     const bool several = fields.has("count");
-    const auto count = static_cast<std::size_t>(
-        fields.integer({"count", "Number of equal VMs; those of node are called node0, node1, ...", "one, of this name"},
-                       {1, kMostDevices}, 1));
+    const auto count = static_cast<std::size_t>(fields.integer(
+        {"count", "Number of equal VMs; those of node are called node0, node1, ...", "one, of this name"},
+        {1, kMostDevices}, 1));
     const std::size_t before = platform_.devices.size(), devices = before + gpus.size() * count;
     if (devices > static_cast<std::size_t>(kMostDevices)) {
       fields.error("gpus", fmt::format("more than {} GPUs; that is beyond this simulator", kMostDevices));
@@ -202,8 +204,9 @@ class PlatformReader {
       const Watts board = gpu.board_power;
       const std::string what = fmt::format("{} is {}", fields.path_of(key.name), to_text(limit));
       if (board.value <= 0)
-        return fields.error(key.name, fmt::format("{}, but {} states no board_power to compare it with; state that of its data sheet",
-                                                  what, gpu.name));
+        return fields.error(
+            key.name, fmt::format("{}, but {} states no board_power to compare it with; state that of its data sheet",
+                                  what, gpu.name));
       if (limit.value > board.value || limit.value < kLeastLimit * board.value)
         return fields.error(
             key.name, fmt::format("{}, but the board of {} may draw {}; a limit between {} and that is expected", what,
@@ -238,8 +241,7 @@ class PlatformReader {
       } else if (its && its->find("tcp")) {
         tcp = read_tcp(*its->find("tcp"), fmt::format("{}.{}.tcp", fields.path_of("path"), host), reading_, &tcp);
       } else if (reading_.errors.size() == errors) {
-        fields.error("host",
-                     fmt::format("{} has no kernel settings of its {}", fields.path_of("path"), host));
+        fields.error("host", fmt::format("{} has no kernel settings of its {}", fields.path_of("path"), host));
       }
     }
     tcp = read_tcp(fields, &tcp);
@@ -302,8 +304,8 @@ class PlatformReader {
     // Values that the link states apply to both directions.
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
     if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;
-    if (const Node* reverse = fields.child(
-            {"reverse", "Direction from the second site to the first, if it differs.", "as forward"})) {
+    if (const Node* reverse =
+            fields.child({"reverse", "Direction from the second site to the first, if it differs.", "as forward"})) {
       Fields back(*reverse, fields.path_of("reverse"), reading_);
       link.backward.bandwidth = back.quantity<BytesPerSecond>({"bandwidth", "The rate of the way back.", "as forward"},
                                                               kNetRange, link.backward.bandwidth);
@@ -313,14 +315,16 @@ class PlatformReader {
     }
     static const std::vector<std::string> kHolders = {"path", "pair", "connection"};
     link.bandwidth_of = static_cast<BandwidthOf>(fields.choice(
-        FileKey{"bandwidth_of",
-                "path: all traffic of a direction shares the bandwidth; pair: each two VMs have it, as with tc's rates by "
-                "destination; connection: each TCP connection has it, as where a cloud limits each flow."}
+        FileKey{
+            "bandwidth_of",
+            "path: all traffic of a direction shares the bandwidth; pair: each two VMs have it, as with tc's rates by "
+            "destination; connection: each TCP connection has it, as where a cloud limits each flow."}
             .measured_by(probe),
         kHolders, 0));
-    link.transit = fields.flag(
-        {"transit", "Whether the link also carries traffic of other pairs of sites that no link joins, "
-                                "together with further transit links."}, false);
+    link.transit = fields.flag({"transit",
+                                "Whether the link also carries traffic of other pairs of sites that no link joins, "
+                                "together with further transit links."},
+                               false);
     platform_.links.push_back(std::move(link));
   }
 
@@ -339,7 +343,7 @@ class PlatformReader {
   Reading& reading_;
   Place place_;
   Platform platform_;
-  std::set<std::string> names_;  // of VMs
+  std::set<std::string> names_;         // of VMs
   std::vector<std::string> mtu_paths_;  // of sites that state no MTU
   Profiles profiles_;
 };
@@ -351,9 +355,7 @@ Platform read_platform(const Node& node, const std::string& path, Reading& readi
 }
 
 std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& devices) {
-  const auto gpu = [&](std::size_t at) -> const Gpu& {
-    return platform.devices[devices[at]].gpu;
-  };
+  const auto gpu = [&](std::size_t at) -> const Gpu& { return platform.devices[devices[at]].gpu; };
   return first_equal(devices.size(), [&](std::size_t a, std::size_t b) { return gpu(a) == gpu(b); });
 }
 

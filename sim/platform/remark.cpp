@@ -14,8 +14,7 @@ namespace {
 // "2 t4 and 1 a30"
 std::string gpus_text(const Platform& platform, const Vm& vm) {
   std::map<std::string, int> counts;
-  for (int i = 0; i < vm.device_count; ++i)
-    ++counts[platform.devices[vm.first_device + i].gpu.name];
+  for (int i = 0; i < vm.device_count; ++i) ++counts[platform.devices[vm.first_device + i].gpu.name];
   std::string out;
   for (const auto& [name, count] : counts) out += fmt::format("{}{} {}", out.empty() ? "" : " and ", count, name);
   return out;
@@ -49,17 +48,15 @@ void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string
     const Gpu& gpu = platform.devices[vm.first_device + i].gpu;
     const bool joined = vm.type.nvlink && gpu.nvlink.value > 0;
     if (vm.type.nvlink && !joined)
-      add_once(out,
-               fmt::format("VM type {} says nvlink: yes, but {} has no NVLink: {} is used, at {:g} of the PCIe "
+      add_once(out, fmt::format("VM type {} says nvlink: yes, but {} has no NVLink: {} is used, at {:g} of the PCIe "
                                 "rate; state nvlink: no",
-                           vm.type.name, gpu.name,
-                           vm.type.peer_to_peer ? "PCIe from GPU to GPU" : "the path through host memory",
-                           vm.type.pcie_share));
+                                vm.type.name, gpu.name,
+                                vm.type.peer_to_peer ? "PCIe from GPU to GPU" : "the path through host memory",
+                                vm.type.pcie_share));
     if (vm.type.peer_to_peer && !joined && !gpu.peer_to_peer)
-      add_once(out, fmt::format(
-                        "VM type {} says peer_to_peer: yes, which NVIDIA's driver does not support over PCIe "
+      add_once(out, fmt::format("VM type {} says peer_to_peer: yes, which NVIDIA's driver does not support over PCIe "
                                 "on {}: it is used anyway; state peer_to_peer: no unless another driver is in use",
-                        vm.type.name, gpu.name));
+                                vm.type.name, gpu.name));
   }
 }
 
@@ -72,9 +69,8 @@ void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& o
                                 "{}'s; write gpu: {} in it if they are",
                                 gpu.name, gpu.name, gpu.title));
     if (is_same_gpu(gpu.measured_on, gpu.name) || !is_other_variant(gpu.measured_on, gpu.title)) continue;
-    add_once(out,
-             fmt::format("the profile of {} was measured on another variant of it, {}: its times are used anyway",
-                         gpu.name, printable(gpu.measured_on).substr(0, 64)));
+    add_once(out, fmt::format("the profile of {} was measured on another variant of it, {}: its times are used anyway",
+                              gpu.name, printable(gpu.measured_on).substr(0, 64)));
   }
 }
 
@@ -87,9 +83,9 @@ std::vector<std::string> contradictions_in(const Platform& platform) {
     if (!contradicts(platform, vm)) continue;
     const std::string gpus = gpus_text(platform, vm);
     if (!reported.emplace(vm.type.name, gpus).second) continue;
-    out.push_back(fmt::format(
-        "{} is of type {}, which comes with {}, but has {}: its network card and price are used anyway", vm.name,
-        vm.type.title, offer_text(vm.type), gpus));
+    out.push_back(
+        fmt::format("{} is of type {}, which comes with {}, but has {}: its network card and price are used anyway",
+                    vm.name, vm.type.title, offer_text(vm.type), gpus));
   }
   return out;
 }

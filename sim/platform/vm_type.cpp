@@ -52,13 +52,13 @@ TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
       FileKey{"net.ipv4.tcp_wmem", "The kernel's send buffer, the maximum (third value of the sysctl).", type}
           .measured_by(program),
       kBufferRange, known(&TcpSettings::send_buffer));
-  tcp.slow_start_after_idle =
-      fields.flag(FileKey{"net.ipv4.tcp_slow_start_after_idle",
-                          "Whether an idle connection restarts with slow start.", type}
-                      .measured_by(program),
-                  usual.slow_start_after_idle);
+  tcp.slow_start_after_idle = fields.flag(
+      FileKey{"net.ipv4.tcp_slow_start_after_idle", "Whether an idle connection restarts with slow start.", type}
+          .measured_by(program),
+      usual.slow_start_after_idle);
   tcp.congestion_control = static_cast<CongestionControl>(fields.choice(
-      FileKey{"net.ipv4.tcp_congestion_control", "Congestion control, which sizes the send window.", type}.measured_by(program),
+      FileKey{"net.ipv4.tcp_congestion_control", "Congestion control, which sizes the send window.", type}.measured_by(
+          program),
       congestion_control_names(), static_cast<std::size_t>(usual.congestion_control)));
   tcp.receive_window_share =
       fields.number(FileKey{"receive_window_share",
@@ -66,8 +66,8 @@ TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
                         .measured_by(program),
                     {0.01, 1}, usual.receive_window_share);
   tcp.initial_window = static_cast<int>(fields.integer(
-      FileKey{"initial_window", "Initial window of a new connection, in segments.", type}.measured_by(program), {1, 1000},
-      usual.initial_window));
+      FileKey{"initial_window", "Initial window of a new connection, in segments.", type}.measured_by(program),
+      {1, 1000}, usual.initial_window));
   tcp.copy_rate = fields.quantity<BytesPerSecond>(
       FileKey{"copy_rate", "Rate of one CPU thread through one socket.", type}.measured_by(program), {{1e5}, {1e12}},
       known(&TcpSettings::copy_rate));
@@ -130,7 +130,8 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
       FileKey{"device_latency", "One hop from GPU to GPU inside the VM."}.measured_by(kCalibrate), {{0.0}, {0.1}});
   static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
   type.cloud = static_cast<Cloud>(fields.choice(
-      {"cloud", "Cloud whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
+      {"cloud", "Cloud whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."},
+      kClouds, 0));
   type.rdma = fields.flag({"rdma", "Whether messages between nodes use RDMA instead of TCP sockets."}, false);
   const FileKey price =
       FileKey{"price_per_hour", "Price of one such VM per hour, with all its GPUs; 0 if it is your own.",

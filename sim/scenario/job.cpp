@@ -77,8 +77,7 @@ class JobReader {
       Fields fields(*rules, "job.failures." + failure_names()[i], reading_);
       FailureRules& out = job_.failures[i].emplace();
       out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between failures of one such part."}, kLong);
-      out.repair = fields.quantity<Seconds>(
-          {"repair", "Time until the part or a replacement is available."}, kShort);
+      out.repair = fields.quantity<Seconds>({"repair", "Time until the part or a replacement is available."}, kShort);
       if (static_cast<Failure>(i) == Failure::kPreemption)
         out.notice = fields.quantity<Seconds>(
             {"notice", "Notice before the preemption; if a checkpoint takes no longer, nothing is lost."}, kShort,
@@ -96,7 +95,8 @@ class JobReader {
     CheckpointRules& out = job_.checkpoint.emplace();
     read_checkpoint_place(fields, out);
     read_rates(fields, out);
-    const FileKey interval{"interval", "Training time between two checkpoints, in whole iterations or rounds of local SGD."};
+    const FileKey interval{"interval",
+                           "Training time between two checkpoints, in whole iterations or rounds of local SGD."};
     const Node* best = fields.child(interval, ValueType::choice({"best"}), true);
     const bool is_best = best && best->kind == Node::Kind::kScalar && best->scalar == "best";
     if (fields.describing() || (best && !is_best)) out.interval = fields.quantity<Seconds>(interval, {{1e-3}, {1e9}});
@@ -130,7 +130,8 @@ class JobReader {
     const auto time = [&](const char* name, const char* about, const char* otherwise, std::optional<Seconds>& to) {
       if (fields.has(name)) to = fields.quantity<Seconds>({name, about, otherwise}, kShort);
     };
-    rate("rate", "Write rate of each VM to its disk or the store; with a site, of each of its VMs.", "by time", out.rate);
+    rate("rate", "Write rate of each VM to its disk or the store; with a site, of each of its VMs.", "by time",
+         out.rate);
     rate("read_rate", "Read rate of each VM.", "as rate", out.read_rate);
     time("time", "Measured time to write a checkpoint; replaces rates.", "bytes / rate", out.time);
     time("read_time", "Time to read a checkpoint.", "bytes / read_rate, else time", out.read_time);
@@ -142,7 +143,8 @@ class JobReader {
     refuse(out.time && out.rate, "rate", "time");
     refuse(out.read_time && out.read_rate, "read_rate", "read_time");
     if (!out.time && !out.rate)
-      fields.error("rate", "job.checkpoint has neither rate nor time; state the write rate of each VM, such as rate: 1 GB/s");
+      fields.error("rate",
+                   "job.checkpoint has neither rate nor time; state the write rate of each VM, such as rate: 1 GB/s");
     if ((out.read_rate || out.read_time) && !job_.fails())
       fields.error(out.read_rate ? "read_rate" : "read_time",
                    "job.checkpoint: nothing fails, so no checkpoint is read; state job.failures");
@@ -152,7 +154,8 @@ class JobReader {
     const Node* node = fields_.child({"evaluation", "Pauses for evaluations of the model.", "none"});
     if (!node) return;
     Fields fields(*node, "job.evaluation", reading_);
-    job_.evaluation_every = fields.integer({"every", "Iterations (optimizer steps) between two evaluations."}, {1, 1'000'000'000});
+    job_.evaluation_every =
+        fields.integer({"every", "Iterations (optimizer steps) between two evaluations."}, {1, 1'000'000'000});
     job_.evaluation = fields.quantity<Seconds>({"time", "Duration of one evaluation."}, {{1e-3}, {30 * 86400.0}});
     fields.done();
   }
@@ -169,8 +172,7 @@ class JobReader {
       if (!priced_ && !fields_.describing() && fields_.has(key))
         fields_.error(key, fmt::format("job.{} has no effect: no VM states its price_per_hour", key));
     }
-    if (has("pue", "Power usage effectiveness: power of the site per watt of the boards.",
-            "1: the boards alone"))
+    if (has("pue", "Power usage effectiveness: power of the site per watt of the boards.", "1: the boards alone"))
       job_.pue = fields_.number(key_, {1, 10});
     if (has("grams_per_kwh", "Carbon intensity of the grid, CO2 equivalent.", "not reported"))
       job_.grams_per_kwh = fields_.number(key_, {0, 1e4});
@@ -183,13 +185,12 @@ class JobReader {
     if (const Node* jitter = fields_.child({"jitter", "Random variation of the times of GPUs and links.", "none"}))
       job_.jitter = read_jitter(*jitter, platform_, reading_);
     if (job_.jitter && job_.jitter->whole_job && !job_.days.empty() && !fields_.describing())
-      fields_.error("jitter",
-                    "job.jitter.lasts: job is not simulated together with job.links; state one of them");
+      fields_.error("jitter", "job.jitter.lasts: job is not simulated together with job.links; state one of them");
   }
 
   void read_days() {
-    fields_.each({"links", "Changes of links between sites over the day, by their names.", "as in the platform"},
-                 false, [&](const Entry& entry, Fields& fields) { read_day(entry, fields); });
+    fields_.each({"links", "Changes of links between sites over the day, by their names.", "as in the platform"}, false,
+                 [&](const Entry& entry, Fields& fields) { read_day(entry, fields); });
   }
 
   void read_day(const Entry& entry, Fields& fields) {
@@ -204,8 +205,8 @@ class JobReader {
     const auto items =
         fields.list({"hours", "States of the link, each from a time of day on."}, {ValueType::map()}, {2, 1440});
     if (items.size() < 2 && !fields.describing())
-      fields.error("hours",
-                   fmt::format("{} needs two or more states; a single one belongs in the platform", fields.path_of("hours")));
+      fields.error("hours", fmt::format("{} needs two or more states; a single one belongs in the platform",
+                                        fields.path_of("hours")));
     for (std::size_t i = 0; i < items.size(); ++i) {
       Fields hour(*items[i], fmt::format("{}.{}", fields.path_of("hours"), i), reading_);
       day.hours.push_back(read_hours(hour, day.hours));
@@ -216,8 +217,8 @@ class JobReader {
 
   LinkHours read_hours(Fields& fields, const std::vector<LinkHours>& before) {
     LinkHours out;
-    out.from =
-        fields.quantity<Seconds>({"from", "Time since the start of the day, which is the start of the job."}, {{0}, kDay});
+    out.from = fields.quantity<Seconds>({"from", "Time since the start of the day, which is the start of the job."},
+                                        {{0}, kDay});
     const bool in_order = before.empty() ? out.from == Seconds{0} : out.from > before.back().from;
     if (!in_order && !fields.describing())
       fields.error("from", before.empty() ? fields.path_of("from") + ": the first state of the day must begin at 0 h"

@@ -24,8 +24,7 @@ class ScenarioReader {
 
   Scenario read(const std::string& fallback_name) {
     fields_.describe(kExtends, ValueType::text());
-    scenario_.name =
-        fields_.name({"name", "Name of the scenario in results.", "its file's name"}, fallback_name);
+    scenario_.name = fields_.name({"name", "Name of the scenario in results.", "its file's name"}, fallback_name);
     scenario_.description = fields_.text({"description", "Description in one line; slmsim list shows it."}, "");
     if (const Node* platform = fields_.file({"platform", "The cluster."}, kPlatformFile, true))
       scenario_.platform = read_platform(*platform, "platform", reading_);
@@ -46,7 +45,8 @@ class ScenarioReader {
     scenario_.nccl = read_nccl(section({"nccl", "NCCL's environment variables."}));
     read_software();
     read_selection();
-    scenario_.plan = read_plan_rules(section({"plan", "Objective and choices of slmsim plan."}), scenario_.platform, reading_);
+    scenario_.plan =
+        read_plan_rules(section({"plan", "Objective and choices of slmsim plan."}), scenario_.platform, reading_);
     if (const Node* job = fields_.child(
             {"job", "The job around the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
       scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform, scenario_.training.epochs,
@@ -93,9 +93,10 @@ class ScenarioReader {
     for (Transformer& model : scenario_.models) model.lora = t.lora;
     for (const auto& options : scenario_.techniques) {
       if (std::max(options.micro_batches(), t.gradient_accumulation) <= t.batch) continue;
-      fields.error("batch", fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose at most one per sequence",
-                                        t.batch, std::max(options.micro_batches(), t.gradient_accumulation),
-                                        options.technique->name));
+      fields.error(
+          "batch",
+          fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose at most one per sequence",
+                      t.batch, std::max(options.micro_batches(), t.gradient_accumulation), options.technique->name));
     }
   }
 
@@ -106,8 +107,7 @@ class ScenarioReader {
     if ((!order && nccl.ring_directions == RingDirections::kOne) || scenario_.groups.empty()) return;
     const bool any = std::any_of(scenario_.groups.begin(), scenario_.groups.end(), [&](const Group& group) {
       std::set<int> vms;
-      for (const int device : group.devices)
-        vms.insert(scenario_.platform.devices[device].vm);
+      for (const int device : group.devices) vms.insert(scenario_.platform.devices[device].vm);
       return vms.size() > 2;
     });
     if (!any)
@@ -119,11 +119,13 @@ class ScenarioReader {
     Fields fields = section({"software", "Efficiency and overheads of the software."});
     Software& e = scenario_.software;
     e.memory = fields.number(
-        FileKey{"memory_efficiency",
-                "Share of the device memory's rate that matrix products, and kernels that the stack does not state, reach."}
+        FileKey{
+            "memory_efficiency",
+            "Share of the device memory's rate that matrix products, and kernels that the stack does not state, reach."}
             .measured_by(kCalibrate, Use::kUntimedKernels),
         {1e-3, 1.0}, kDefaultMemoryEfficiency);
-    if (const Node* stack = fields.file({"stack", "The kernels that run, and the bytes they move.", "eager"}, kStackFile)) {
+    if (const Node* stack =
+            fields.file({"stack", "The kernels that run, and the bytes they move.", "eager"}, kStackFile)) {
       read_stack(*stack, "software.stack", reading_, e);
       e.stack_assumed = stack->named_at.source && stack->named_at.line == 0;
     }
@@ -142,17 +144,16 @@ class ScenarioReader {
       if (!reading_.describing() && !keeps_no_scores(e.attention))
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
     }
-    e.loss_memory = fields.number(
-        {"loss_memory", "Bytes kept per logit besides the logits; overrides the stack's.", "the stack's"}, {0, 100},
-        e.loss_memory);
+    e.loss_memory =
+        fields.number({"loss_memory", "Bytes kept per logit besides the logits; overrides the stack's.", "the stack's"},
+                      {0, 100}, e.loss_memory);
     if (fields.has_value("loss_memory")) e.sharded_loss_memory = e.loss_memory;
-    e.recompute_stops_early = fields.flag(
-        {"recompute_stops_early",
-         "Whether recomputing a layer leaves out its last product; overrides the stack's.", "the stack's"},
-        e.recompute_stops_early);
-    if (const Node* matrix =
-            fields.child({"matrix_efficiency",
-                          "Share of the peak that large matrix products reach, by GPU or "
+    e.recompute_stops_early =
+        fields.flag({"recompute_stops_early",
+                     "Whether recomputing a layer leaves out its last product; overrides the stack's.", "the stack's"},
+                    e.recompute_stops_early);
+    if (const Node* matrix = fields.child({"matrix_efficiency",
+                                           "Share of the peak that large matrix products reach, by GPU or "
                                            "architecture; overrides the GPU's file."})) {
       Fields rates(*matrix, "software.matrix_efficiency", reading_);
       const Owned owned = rates.owned_by(Scope::kMatrix);
@@ -165,8 +166,7 @@ class ScenarioReader {
     e.launch = fields.quantity<Seconds>(
         FileKey{"kernel_launch", "Time to launch a kernel."}.measured_by(kCalibrate, Use::kUntimedKernels),
         {{0}, {0.1}}, kDefaultLaunch);
-    const Node* framework =
-        fields.child({"framework", "Overheads of the framework besides the model's arithmetic."});
+    const Node* framework = fields.child({"framework", "Overheads of the framework besides the model's arithmetic."});
     scenario_.framework = read_framework(Fields(framework ? *framework : empty_, "software.framework", reading_));
     scenario_.memory.usable_share = fields.number(
         FileKey{"usable_memory", "Share of the device memory that the framework's pool takes."}.measured_by(kTorchStep),
@@ -232,8 +232,7 @@ class ScenarioReader {
     SelectionRules& s = scenario_.selection;
     s.algorithm = static_cast<Algorithm>(
         fields.choice({"algorithm", "Algorithm 1 as the study prints it, or amended."}, algorithm_names(), 1));
-    s.objective =
-        static_cast<Objective>(fields.choice({"objective", "Criterion of the pick."}, objective_names(), 0));
+    s.objective = static_cast<Objective>(fields.choice({"objective", "Criterion of the pick."}, objective_names(), 0));
     s.delta = fields.number({"delta", "Smallest relative lead that decides."}, {1e-9, 1.0}, kDefaultDelta);
     s.epsilon_epochs = static_cast<int>(
         fields.integer({"epsilon_epochs", "Epochs of the trial runs that measure performance."}, {1, 1000}, 1));

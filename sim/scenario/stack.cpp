@@ -40,28 +40,29 @@ Framework read_framework(Fields fields) {
                                                                                                      Use::kHostAdam),
       kRateRange, BytesPerSecond{30e9});
   s.module_hook = fields.quantity<Seconds>(
-      FileKey{"module_hook", "Host time to fetch and release a layer's parameters under ZeRO-3, per pass."}
-          .measured_by(kFit, Use::kStage3),
+      FileKey{"module_hook", "Host time to fetch and release a layer's parameters under ZeRO-3, per pass."}.measured_by(
+          kFit, Use::kStage3),
       {{0}, {1}}, kModuleHook);
   s.drive_share = fields.number(
       FileKey{"drive_share", "Share of a drive's rated throughput that asynchronous I/O reaches."}.measured_by(
           kFit, Use::kDrives),
       {0.01, 1}, 1.0);
   s.swap_rate = fields.quantity<BytesPerSecond>(
-      FileKey{"swap_rate", "Rate of one rank that reads parameters tensor by tensor."}.measured_by(
-          kFit, Use::kDrives),
+      FileKey{"swap_rate", "Rate of one rank that reads parameters tensor by tensor."}.measured_by(kFit, Use::kDrives),
       kRateRange, BytesPerSecond{1e9});
   s.sub_group = fields.number({"sub_group", "Parameters per rank that Infinity swaps and updates at a time."},
                               {1e5, 1e12}, s.sub_group);
   s.io_block = fields.quantity<Bytes>({"io_block", "Size of one request to a drive."}, {{4096}, {kGibi}}, kIoBlock);
-  s.io_depth = static_cast<int>(
-      fields.integer({"io_depth", "Number of concurrent requests of a rank."}, {1, 65536}, kIoDepth));
+  s.io_depth =
+      static_cast<int>(fields.integer({"io_depth", "Number of concurrent requests of a rank."}, {1, 65536}, kIoDepth));
   s.reduce_bucket =
       fields.number({"reduce_bucket", "Elements in a bucket of DeepSpeed's reductions."}, {1e3, 1e12}, kBucket);
   s.gather_bucket =
       fields.number({"allgather_bucket", "Elements in a bucket of DeepSpeed's gathers."}, {1e3, 1e12}, kBucket);
-  s.live_parameters =
-      fields.number({"live_parameters", "Maximum number of parameters that ZeRO-3 keeps gathered, and that are used between two uses of one that it keeps."}, {0, 1e12}, kLive);
+  s.live_parameters = fields.number({"live_parameters",
+                                     "Maximum number of parameters that ZeRO-3 keeps gathered, and that are used "
+                                     "between two uses of one that it keeps."},
+                                    {0, 1e12}, kLive);
   s.gradient_copies = static_cast<int>(
       fields.integer({"gradient_copies",
                       "Number of fp32 copies of 16-bit gradients that an undivided optimizer holds during its step: 1 "
@@ -107,12 +108,12 @@ KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& re
   Parameter parameter{.path = path,
                       .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
                       .owner = reading.owner};
-  parameter.provenance = static_cast<Provenance>(
-      fields.choice({"provenance", "Kind of source of these figures."}, provenance_names()));
+  parameter.provenance =
+      static_cast<Provenance>(fields.choice({"provenance", "Kind of source of these figures."}, provenance_names()));
   parameter.source = fields.text({"source", "Reference of the figures, or the data that they were fitted to."}, "");
   if (parameter.source.empty()) fields.error("source", path + " states no source; add source: \"...\"");
-  parameter.spread =
-      fields.number({"spread", "Relative spread: 80 % of times lie within this share of the prediction.", "not known"}, {0, 10}, 0.0);
+  parameter.spread = fields.number(
+      {"spread", "Relative spread: 80 % of times lie within this share of the prediction.", "not known"}, {0, 10}, 0.0);
   fields.done();
   if (!reading.describing()) reading.parameters.push_back(std::move(parameter));
   return kernel;
@@ -136,8 +137,8 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
     out.backward.half_length = lengths.number(backward, kTokens);
     lengths.done();
   }
-  if (const Node* on = fields.child(
-          {"architectures", "Factors on both for architectures that the kernels do not fully use."})) {
+  if (const Node* on =
+          fields.child({"architectures", "Factors on both for architectures that the kernels do not fully use."})) {
     Fields architectures(*on, fields.path_of("architectures"), reading);
     for (const auto& name : architecture_names()) {
       const FileKey share = FileKey{name, "Factor on such GPUs.", "1"}.matters_to(Use::kFlashOn);
@@ -169,34 +170,38 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   const Owned owned = fields.owned_by(Scope::kStack);
   software.stack = fields.name({"name", "Name of the stack."});
   software.title = fields.text({"title", "Description in one line.", "its name"}, software.stack);
-  software.least_capability = static_cast<int>(
-      std::lround(10 * fields.number({"compute_capability",
-                                      "Minimum CUDA compute capability of its kernels; a warning appears for a GPU below it.",
-                                      "any"},
-                                     {0, 20}, 0.0)));
+  software.least_capability = static_cast<int>(std::lround(
+      10 *
+      fields.number({"compute_capability",
+                     "Minimum CUDA compute capability of its kernels; a warning appears for a GPU below it.", "any"},
+                    {0, 20}, 0.0)));
   software.attention =
       static_cast<AttentionKernel>(fields.choice({"attention", "The kernels of attention."}, attention_kernel_names()));
-  software.attention_elsewhere = static_cast<AttentionKernel>(
-      fields.choice({"attention_elsewhere", "The kernels of attention where the GPU or the precision cannot run the former."},
-                    attention_kernel_names(), 0));
-  if (const Node* kernels = fields.child({"kernels",
-                                          "Bytes that the kernels between matrix products move, each per element that its operator "
+  software.attention_elsewhere = static_cast<AttentionKernel>(fields.choice(
+      {"attention_elsewhere", "The kernels of attention where the GPU or the precision cannot run the former."},
+      attention_kernel_names(), 0));
+  if (const Node* kernels =
+          fields.child({"kernels",
+                        "Bytes that the kernels between matrix products move, each per element that its operator "
                         "writes; a kernel left out moves its operator's inputs and outputs."})) {
     read_kernels(*kernels, fields.path_of("kernels"), reading, software);
   }
   if (const Node* flash = fields.child(
-          {"flash", "Share of the rate of large products that flash attention reaches, by the FLOPs of the causal half."}))
+          {"flash",
+           "Share of the rate of large products that flash attention reaches, by the FLOPs of the causal half."}))
     software.flash = read_flash(*flash, fields.path_of("flash"), reading);
-  software.autocast = fields.flag({"autocast",
-                                   "Whether weights are in fp32 and cast by each pass, and norms and the softmax compute and save in "
+  software.autocast =
+      fields.flag({"autocast",
+                   "Whether weights are in fp32 and cast by each pass, and norms and the softmax compute and save in "
                    "fp32 (torch.autocast). Only for 16-bit training with gradients in fp32."},
-                                  false);
+                  false);
   if (const Node* cast =
           fields.child({"weight_cast", "Bytes that casting moves per weight that a product reads.", "nothing"}))
     software.weight_cast = read_kernel(*cast, fields.path_of("weight_cast"), reading);
-  software.pads = fields.flag({"pads", "Whether rows of products are padded to 16 bytes; unpadded rows are slower."}, false);
-  software.keeps_norms = fields.flag(
-      {"keeps_norms", "Whether outputs of norms are kept for the backward pass, not recomputed."}, true);
+  software.pads =
+      fields.flag({"pads", "Whether rows of products are padded to 16 bytes; unpadded rows are slower."}, false);
+  software.keeps_norms =
+      fields.flag({"keeps_norms", "Whether outputs of norms are kept for the backward pass, not recomputed."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
   software.written_out = fields.flag({"written_out",
@@ -221,11 +226,10 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
       fields.flag({"caching_allocator",
                    "Whether memory is allocated when needed and cached (PyTorch); no: a pool taken at once (XLA)."},
                   true);
-  software.recompute_stops_early = fields.flag(
-      {"recompute_stops_early",
-       "Whether recomputing a layer stops at the last tensor that its "
+  software.recompute_stops_early = fields.flag({"recompute_stops_early",
+                                                "Whether recomputing a layer stops at the last tensor that its "
                                                 "backward pass needs, as PyTorch's non-reentrant checkpoints do."},
-      false);
+                                               false);
   software.adam = fields.number(FileKey{"adam",
                                         "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
                                         "0: those of a fused Adam in mixed precision."}
@@ -243,8 +247,7 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                               printable(software.adam_kernel).substr(0, 64),
                                               did_you_mean(software.adam_kernel, kWays)));
   }
-  if (const Node* host =
-          fields.child({"host", "Host time to launch one operator; a layer has twelve.", "no time"})) {
+  if (const Node* host = fields.child({"host", "Host time to launch one operator; a layer has twelve.", "no time"})) {
     Fields times(*host, fields.path_of("host"), reading);
     software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
     software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);

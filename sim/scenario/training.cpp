@@ -30,8 +30,7 @@ Lora read_lora(Fields fields) {
   Lora out{.rank = static_cast<int>(fields.integer({"rank", "The inner size of an adapter."}, {1, 1 << 16})),
            .targets = {}};
   const auto& names = lora_target_names();
-  const FileKey key{"targets", "The products with an adapter each; up: both in front of a gate.",
-                    "[query, value]"};
+  const FileKey key{"targets", "The products with an adapter each; up: both in front of a gate.", "[query, value]"};
   for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
     const auto at = std::find(names.begin(), names.end(), item->scalar);
     if (item->kind != Node::Kind::kScalar || at == names.end()) {
@@ -74,19 +73,19 @@ class TrainingReader {
     t_.optimizer = static_cast<UpdateRule>(fields_.choice(
         {"optimizer", "Optimizer of the weights; its state counts in memory and time."}, update_rule_names(), 0));
     if (const Node* lora = fields_.child(
-            {"lora", "Low-rank adapters (LoRA): only they are trained; the model's own parameters are frozen.", "none"}))
+            {"lora", "Low-rank adapters (LoRA): only they are trained; the model's own parameters are frozen.",
+             "none"}))
       t_.lora = read_lora(Fields(*lora, "training.lora", reading_));
-    t_.rematerialisation = fields_.flag(
-        {"rematerialisation", "Whether only each layer's input is kept, and the rest recomputed."}, false);
+    t_.rematerialisation =
+        fields_.flag({"rematerialisation", "Whether only each layer's input is kept, and the rest recomputed."}, false);
     t_.iteration_overhead = fields_.quantity<Seconds>(
         FileKey{"iteration_overhead", "Time to launch an iteration on every GPU."}.measured_by(kFit), {{0}, {60}},
         Seconds{0});
-    t_.control_round_trips =
-        fields_.number(FileKey{"control_round_trips",
-                               "Sequential round trips in each iteration between the driver, on "
+    t_.control_round_trips = fields_.number(FileKey{"control_round_trips",
+                                                    "Sequential round trips in each iteration between the driver, on "
                                                     "the group's first VM, and its farthest VM."}
-                           .measured_by(kFit, Use::kDriver),
-                       {0, 10'000}, 0.0);
+                                                .measured_by(kFit, Use::kDriver),
+                                            {0, 10'000}, 0.0);
     return t_;
   }
 
@@ -149,15 +148,16 @@ class TrainingReader {
     const auto length = static_cast<double>(sequence(key));
     if (length == 0) return 1;
     if (tokens < length)
-      fields_.error(key, fmt::format("{}: {:g} tokens are less than one sequence of {:g}", fields_.path_of(key), tokens, length));
+      fields_.error(
+          key, fmt::format("{}: {:g} tokens are less than one sequence of {:g}", fields_.path_of(key), tokens, length));
     return std::max(1.0, std::floor(tokens / length));
   }
 
   void refuse_beside(const char* key, const std::vector<std::string>& others, const char* hint = "") {
     for (const auto& other : others) {
       if (has(other.c_str()))
-        fields_.error(other,
-                      fmt::format("{} excludes {}; leave one out{}", fields_.path_of(other), fields_.path_of(key), hint));
+        fields_.error(
+            other, fmt::format("{} excludes {}; leave one out{}", fields_.path_of(other), fields_.path_of(key), hint));
     }
   }
 

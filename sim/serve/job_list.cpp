@@ -21,7 +21,8 @@ Response JobList::start(const Verb& verb, const std::string& body) {
       std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->pace == verb.pace; }));
   const bool follows = verb.pace == Pace::kFollowing;
   if (alike - old >= (follows ? kMostFollowing : kMostLong))
-    return follows ? json_response({{"job", nullptr}}) : refusal(503, "two searches are running already; wait, or cancel one");
+    return follows ? json_response({{"job", nullptr}})
+                   : refusal(503, "two searches are running already; wait, or cancel one");
   if (old >= kMostKept) {
     const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), is_old);
     (*oldest)->thread.join();

@@ -150,11 +150,10 @@ class SliceReader {
         continue;
       }
       const std::string details = component->at("details"), model = component->at("model");
-      const std::string what =
-          !model.empty() ? no_such_gpu(plain_model(model), gpu_list())
-          : details.empty()
-              ? "no model is stated"
-              : fmt::format("no model is stated, and no GPU is called \"{}\"", printable(details).substr(0, 64));
+      const std::string what = !model.empty()    ? no_such_gpu(plain_model(model), gpu_list())
+                               : details.empty() ? "no model is stated"
+                                                 : fmt::format("no model is stated, and no GPU is called \"{}\"",
+                                                               printable(details).substr(0, 64));
       errors.push_back({component->place, fmt::format("component \"{}\" of node \"{}\": {}; give --gpu {}=TYPE:COUNT",
                                                       printable(name), printable(node), what, printable(node))});
     }

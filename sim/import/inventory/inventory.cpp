@@ -74,11 +74,9 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
     const std::string name = gpu_called(word);
     if (name.empty()) {
       const std::string meant = with_count(item);
-      throw InputError(
-          place,
-          meant.empty() ? no_such_gpu(word, gpu_list())
-                        : fmt::format("there is no GPU \"{}\"; did you mean \"{}\"?", printable(word).substr(0, 64),
-                                      meant));
+      throw InputError(place, meant.empty() ? no_such_gpu(word, gpu_list())
+                                            : fmt::format("there is no GPU \"{}\"; did you mean \"{}\"?",
+                                                          printable(word).substr(0, 64), meant));
     }
     out.insert(out.end(), static_cast<std::size_t>(count), name);
   }

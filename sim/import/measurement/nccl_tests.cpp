@@ -81,10 +81,9 @@ void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds too
   const auto rate = parse_number(busbw);
   const double is = bytes / took.value / kGiga;
   if (rate && std::abs(*rate - is) <= kRounded + kDigits * is) return;
-  error(line.number,
-        fmt::format("algbw is {} GB/s, but size / time is {:.4g} GB/s; they must agree, with times in us, "
+  error(line.number, fmt::format("algbw is {} GB/s, but size / time is {:.4g} GB/s; they must agree, with times in us, "
                                  "as nccl-tests prints them",
-                    printable(busbw).substr(0, 32), is));
+                                 printable(busbw).substr(0, 32), is));
 }
 
 // The table states busbw = algbw x factor, and the factor depends on the number of ranks (nccl-tests, doc/PERFORMANCE.md).
@@ -174,8 +173,9 @@ void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRo
                       "no header \"# size count type redop root time algbw busbw ...\"; the output of all_reduce_perf "
                       "or a similar test is expected"});
   else if (reader.collective.empty())
-    errors.push_back({file.at(0, 0),
-                      "neither the file nor its name states the collective; name it after the program, all_reduce_perf.txt"});
+    errors.push_back(
+        {file.at(0, 0),
+         "neither the file nor its name states the collective; name it after the program, all_reduce_perf.txt"});
   else if (reader.ranks < 2)
     errors.push_back(
         {file.at(0, 0), fmt::format("{} lines \"# Rank\"; at least two GPUs are expected, with these lines "
