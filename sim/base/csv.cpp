@@ -97,9 +97,9 @@ std::vector<TableRow> read_table(const std::filesystem::path& path, const std::v
                        fmt::format("duplicate column \"{}\"; name each once", printable(names[i]).substr(0, 64)));
   }
   for (const auto& needed : columns) {
-    if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
-    const auto same = std::find_if(names.begin(), names.end(),
-                                   [&](const std::string& name) { return lower_case(name) == lower_case(needed); });
+    if (std::ranges::find(names, needed) != names.end()) continue;
+    const auto same =
+        std::ranges::find_if(names, [&](const std::string& name) { return lower_case(name) == lower_case(needed); });
     const bool separated = names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos;
     throw InputError({source, 1, 1},
                      fmt::format("no column \"{}\"; {}", needed,

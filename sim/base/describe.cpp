@@ -31,7 +31,7 @@ void add_words(Bundle& bundle, const std::vector<Fork>& forks) {
     auto& words = bundle.words[fork.key];
     if (words.empty()) bundle.order.push_back(fork.key);
     const std::string& word = fork.options[fork.taken];
-    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
   }
 }
 
@@ -65,7 +65,7 @@ void keep_new(Description& run, Seen& seen) {
     if (is_new.contains(record.map)) continue;
     auto& known = seen[record.map];
     auto forks = forks_at(run, record.map);
-    is_new[record.map] = std::find(known.begin(), known.end(), forks) == known.end();
+    is_new[record.map] = std::ranges::find(known, forks) == known.end();
     if (is_new[record.map]) known.push_back(std::move(forks));
   }
   std::erase_if(run.keys, [&](const auto& record) { return !is_new.at(record.map); });
@@ -92,13 +92,13 @@ std::vector<Alternative> KeyTree::alternatives(const std::string& map) const {
   std::vector<std::vector<Fork>> seen;
   for (const auto& run : runs_) {
     const auto forks = forks_at(run, map);
-    if (std::find(seen.begin(), seen.end(), forks) != seen.end()) continue;
+    if (std::ranges::find(seen, forks) != seen.end()) continue;
     std::vector<KeyRecord> keys;
     std::copy_if(run.keys.begin(), run.keys.end(), std::back_inserter(keys),
                  [&](const KeyRecord& record) { return record.map == map; });
     if (keys.empty()) continue;
     seen.push_back(forks);
-    auto same = std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& b) { return b.keys == keys; });
+    auto same = std::ranges::find_if(bundles, [&](const Bundle& b) { return b.keys == keys; });
     if (same == bundles.end()) same = bundles.insert(same, {std::move(keys), run.closed.contains(map), {}, {}});
     add_words(*same, forks);
   }

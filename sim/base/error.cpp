@@ -27,7 +27,7 @@ std::string_view shortened(std::string_view text) {
 
 // Number of UTF-8 letters: bytes that do not continue one.
 int letters(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<int>(std::ranges::count_if(text, [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
 std::string_view shown_line(const Place& place) {
@@ -52,8 +52,8 @@ std::vector<Error> bounded(std::vector<Error> errors) {
 
 std::string printable(std::string_view text) {
   std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(
+      out, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return out;
 }
 

@@ -49,8 +49,7 @@ void Reading::check() const {
 
 bool is_name(const std::string& text) {
   const auto good = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; };
-  return !text.empty() && text.size() <= kLongestName && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(), good);
+  return !text.empty() && text.size() <= kLongestName && text.front() != '.' && std::ranges::all_of(text, good);
 }
 
 Fields::Fields(const Node& node, std::string path, Reading& reading, SecondNames second_names)
@@ -71,9 +70,7 @@ void Fields::know(const std::string& key) {
   if (const auto second = second_names_.find(key); second != second_names_.end()) known_.push_back(second->second);
 }
 
-bool Fields::is_known(const std::string& key) const {
-  return std::find(known_.begin(), known_.end(), key) != known_.end();
-}
+bool Fields::is_known(const std::string& key) const { return std::ranges::find(known_, key) != known_.end(); }
 
 const Node* Fields::find_node(const std::string& key) const {
   const Node* found = node_.find(stated_name(key));
@@ -273,11 +270,11 @@ std::size_t Fields::read_choice(const FileKey& asked, const std::vector<std::str
     auto type = with_provenance(ValueType::Kind::kChoice);
     type.choices = choices;
     open_value(*stated, key, type, [&](const std::string& word) -> std::optional<double> {
-      const auto at = std::find(choices.begin(), choices.end(), word);
+      const auto at = std::ranges::find(choices, word);
       return at == choices.end() ? std::nullopt : std::optional<double>(at - choices.begin());
     });
   }
-  const auto at = std::find(choices.begin(), choices.end(), node->scalar);
+  const auto at = std::ranges::find(choices, node->scalar);
   if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
   reading_.error(node->place, fmt::format("{}: unknown value \"{}\"; {}", path_of(key), quoted(node->scalar),
                                           did_you_mean(node->scalar, choices)));
@@ -350,7 +347,7 @@ void Fields::done_but_for_its_own() {
 }
 
 void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
-  if (std::all_of(entries.begin(), entries.end(), [&](const Entry* entry) { return is_known(entry->key); })) return;
+  if (std::ranges::all_of(entries, [&](const Entry* entry) { return is_known(entry->key); })) return;
   constexpr int kToldInFull = 20;
   const std::set<std::string> sorted(known_.begin(), known_.end());
   const std::vector<std::string> known(sorted.begin(), sorted.end());

@@ -32,7 +32,7 @@ bool ValueType::operator==(const ValueType& other) const {
 
 void Description::add(KeyRecord record) {
   const auto known =
-      std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.map == record.map && k.key == record.key; });
+      std::ranges::find_if(keys, [&](const auto& k) { return k.map == record.map && k.key == record.key; });
   if (known == keys.end()) {
     keys.push_back(std::move(record));
     return;
@@ -40,7 +40,7 @@ void Description::add(KeyRecord record) {
   // A key may be read twice: as a word or a number, or as optional and then required.
   for (auto& type : record.types) {
     const auto same = [&](ValueType other) { return other.nullable = type.nullable, other == type; };
-    if (std::none_of(known->types.begin(), known->types.end(), same)) known->types.push_back(std::move(type));
+    if (std::ranges::none_of(known->types, same)) known->types.push_back(std::move(type));
   }
 }
 

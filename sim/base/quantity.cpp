@@ -111,7 +111,7 @@ Counts counts_of(std::string_view unit) {
   if (name.find("bit") != std::string::npos) return Counts::kBits;
   if (name.find("byte") != std::string::npos) return Counts::kBytes;
   const auto is = [&](int (*kind)(int)) {
-    return std::all_of(unit.begin(), unit.end(), [&](unsigned char c) { return !std::isalpha(c) || kind(c) != 0; });
+    return std::ranges::all_of(unit, [&](unsigned char c) { return !std::isalpha(c) || kind(c) != 0; });
   };
   if (is(std::islower) && name.ends_with("bps")) return Counts::kBits;
   const std::size_t at = unit.find_first_of("bB");
@@ -134,8 +134,7 @@ std::string likely_units(std::string_view unit, Dimension dimension) {
   const std::string& wanted = counts == Counts::kBytes ? per_second : as_written;
   std::vector<Unit> same, begin, begin_in_any_case;
   const auto add = [](std::vector<Unit>& list, const Unit& known) {
-    const bool is_there =
-        std::any_of(list.begin(), list.end(), [&](const Unit& u) { return u.factor == known.factor; });
+    const bool is_there = std::ranges::any_of(list, [&](const Unit& u) { return u.factor == known.factor; });
     if (!is_there) list.push_back(known);
   };
   for (const auto& known : units_of(dimension)) {

@@ -96,7 +96,7 @@ void Fields::open_value(Parameter& parameter, const std::string& key, const Valu
       return wrong("one_of", fmt::format("contains \"{}\", which is not allowed for this value", word.substr(0, 80)));
   }
   const auto& words = parameter.one_of;
-  if (words.size() < 2 || std::find(words.begin(), words.end(), parameter.value) == words.end())
+  if (words.size() < 2 || std::ranges::find(words, parameter.value) == words.end())
     wrong("one_of", "must list at least two values, including the present one");
 }
 

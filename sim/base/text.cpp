@@ -13,8 +13,7 @@
 namespace slmsim {
 
 std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -31,7 +30,7 @@ std::string shell_word(const std::string& text) {
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) || std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
   };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -214,7 +213,7 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
   std::vector<std::string> candidates;  // each once
   for (const auto& name : names) {
-    if (std::find(candidates.begin(), candidates.end(), name) == candidates.end()) candidates.push_back(name);
+    if (std::ranges::find(candidates, name) == candidates.end()) candidates.push_back(name);
   }
   // "zero3" means ZeRO-3, "epoch" epochs.
   const std::string wanted = bare(word);

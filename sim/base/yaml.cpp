@@ -242,7 +242,7 @@ std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
 Node parse(const std::shared_ptr<const Source>& source) {
   if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
     const std::string_view before = std::string_view(source->text).substr(0, at);
-    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+    const int line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
     const int column = static_cast<int>(at - (before.rfind('\n') + 1)) + 1;
     throw InputError({source, line, column}, "not a text file; a YAML file in UTF-8 is expected");
   }
@@ -262,8 +262,8 @@ Node parse(const std::shared_ptr<const Source>& source) {
     if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
       throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML allows only spaces there");
     const bool marked = !error.mark.is_null();
-    const auto hint = std::find_if(std::begin(kHints), std::end(kHints),
-                                   [&](const auto& one) { return error.msg.find(one.first) != std::string::npos; });
+    const auto hint =
+        std::ranges::find_if(kHints, [&](const auto& one) { return error.msg.find(one.first) != std::string::npos; });
     throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},
                      fmt::format("not valid YAML: {}{}", error.msg, hint == std::end(kHints) ? "" : hint->second));
   }
@@ -272,7 +272,7 @@ Node parse(const std::shared_ptr<const Source>& source) {
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
-  const auto at = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
+  const auto at = std::ranges::find_if(entries, [&](const Entry& e) { return e.key == key; });
   return at == entries.end() ? nullptr : &at->value;
 }
 

@@ -71,7 +71,7 @@ Fitting fitting(const Scenario& scenario, const std::vector<Group>& groups) {
         if (!plan.plan || !fits(*plan.plan, operators, scenario)) continue;
         ++all;
         const auto memory = memory_of(*plan.plan, operators, scenario);
-        if (std::none_of(memory.begin(), memory.end(), [](const auto& m) { return m.at_edge(); })) ++with_room;
+        if (std::ranges::none_of(memory, [](const auto& m) { return m.at_edge(); })) ++with_room;
       }
     }
   }
@@ -79,7 +79,7 @@ Fitting fitting(const Scenario& scenario, const std::vector<Group>& groups) {
 }
 
 bool has_any(const std::vector<int>& counts) {
-  return std::any_of(counts.begin(), counts.end(), [](int count) { return count > 0; });
+  return std::ranges::any_of(counts, [](int count) { return count > 0; });
 }
 
 // All GPUs, or GPUs of one VM.
@@ -108,7 +108,7 @@ struct Sizes {
 
 // Whether each GPU of every group computes whole micro-batches.
 bool divides(const std::vector<Group>& groups, const Sizes& sizes) {
-  return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
+  return std::ranges::all_of(groups, [&](const Group& group) {
     return sizes.batch % (static_cast<int>(group.devices.size()) * sizes.micro_batch) == 0;
   });
 }
@@ -136,7 +136,7 @@ std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Grou
     for (const int micro_batch : {8, 4}) add(factor, micro_batch);
   }
   for (const int micro_batch : {2, 1})
-    std::any_of(factors.begin(), factors.end(), [&](long factor) { return add(factor, micro_batch); });
+    std::ranges::any_of(factors, [&](long factor) { return add(factor, micro_batch); });
   return out;
 }
 
@@ -144,7 +144,7 @@ std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Grou
 
 Chosen choose_precision(const std::vector<std::string>& dtypes, const Platform& platform) {
   const std::string none = gpu_without(platform, Precision::kBf16), no_fp16 = gpu_without(platform, Precision::kFp16);
-  const auto stated = std::find_if(dtypes.begin(), dtypes.end(), [](const std::string& word) { return !word.empty(); });
+  const auto stated = std::ranges::find_if(dtypes, [](const std::string& word) { return !word.empty(); });
   const std::string dtype = stated == dtypes.end() ? "" : *stated;
   if (dtype == "float32") return {"fp32", "dtype of config.json; bf16 or fp16 is faster and needs less memory"};
   const std::string of_file = dtype == "bfloat16" || dtype == "float16" ? "dtype of config.json" : "";
@@ -181,8 +181,7 @@ std::vector<Chosen> usual_techniques(const Inventory& inventory) {
   for (const auto& machine : inventory.machines) gpus[machine.site] += machine.gpus.size();
   if (gpus.size() < 2) return out;
   // Replicas must have the same number of GPUs.
-  const bool equal =
-      std::all_of(gpus.begin(), gpus.end(), [&](const auto& site) { return site.second == gpus.begin()->second; });
+  const bool equal = std::ranges::all_of(gpus, [&](const auto& site) { return site.second == gpus.begin()->second; });
   out.push_back({fmt::format("DiLoCo: {{inner_steps: 100, replica: {}}}", equal ? "site" : "gpu"),
                  "exchanges once in 100 steps; this changes the training"});
   return out;

@@ -44,7 +44,7 @@ CLI::Validator number_within(double low, double high) {
 CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal) {
   const std::string refused = refusal.empty() ? option->get_name() + " \"{}\" is unknown" : refusal;
   const auto check = [words, refused](const std::string& word) -> std::string {
-    if (std::find(words.begin(), words.end(), word) != words.end()) return "";
+    if (std::ranges::find(words, word) != words.end()) return "";
     throw InputError(
         {}, fmt::format("{}; {}", fmt::format(fmt::runtime(refused), word.substr(0, 64)), did_you_mean(word, words)));
   };
@@ -74,7 +74,7 @@ void add_format_option(CLI::App& verb, std::string& format, const std::vector<st
                                        {".svg", "an image"},
                                        {".pdf", "an image"}}) {
       if (!file.ends_with(ending)) continue;
-      if (std::find(words.begin(), words.end(), word) == words.end())
+      if (std::ranges::find(words, word) == words.end())
         throw InputError({}, fmt::format("--output {}: slmsim {} writes {}{}", file, verb.get_name(),
                                          fmt::join(words, words.size() == 2 ? " or " : ", "),
                                          word == std::string_view("a page") ? "; slmsim report writes a page" : ""));

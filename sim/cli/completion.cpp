@@ -266,7 +266,7 @@ constexpr std::pair<const char*, std::string (*)(const CLI::App&)> kKinds[] = {
     {"bash", to_bash}, {"zsh", to_zsh}, {"fish", to_fish}, {"man", to_man}};
 
 int completion(const CLI::App& app, const std::string& what, const std::string& output) {
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.first == what; });
+  const auto* kind = std::ranges::find_if(kKinds, [&](const auto& k) { return k.first == what; });
   write_result(kind->second(app), output);
   return kDone;
 }

@@ -56,9 +56,9 @@ int explain_all(const ExplainVerb& verb) {
   line.clear();
   write_result(verb.format == "json" ? to_explanation_json(results) : to_explanation_table(results), verb.output);
   end_as_asked();
-  const bool any = std::any_of(results.begin(), results.end(), [](const ExplainResult& result) {
-    return std::any_of(result.explanations.begin(), result.explanations.end(),
-                       [](const Explanation& e) { return e.prediction.status == Status::kOk; });
+  const bool any = std::ranges::any_of(results, [](const ExplainResult& result) {
+    return std::ranges::any_of(result.explanations,
+                               [](const Explanation& e) { return e.prediction.status == Status::kOk; });
   });
   return any ? kDone : kNothingFits;
 }

@@ -107,7 +107,7 @@ std::string measured_on(const std::string& name_in_file, const Gpu& gpu) {
     return is_same_chip(name_in_file, name) || is_same_chip(name_in_file, gpu_title(name));
   };
   // The user's own words name no other GPU.
-  if (std::none_of(known.begin(), known.end(), is_told)) return gpu.title;
+  if (std::ranges::none_of(known, is_told)) return gpu.title;
   throw InputError({}, fmt::format("--gpu {}: the tables are for \"{}\", but {} is {}; name the GPU that was timed",
                                    gpu.name, printable(name_in_file).substr(0, 64), gpu.name, gpu.title));
 }

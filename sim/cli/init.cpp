@@ -94,8 +94,7 @@ void check_target(const std::string& folder) {
 Scenario check(const std::vector<Result>& files, const std::vector<ChosenModel>& models, const std::string& folder) {
   const std::string stem = (fs::path(folder) / "scenario.yaml").string();
   const auto text_of = [&](const std::string& name) -> const std::string& {
-    return std::find_if(files.begin(), files.end(), [&](const auto& f) { return fs::path(f.file).filename() == name; })
-        ->text;
+    return std::ranges::find_if(files, [&](const auto& f) { return fs::path(f.file).filename() == name; })->text;
   };
   Node scenario = parse_yaml(text_of("scenario.yaml"), stem);
   *scenario.find("platform") = parse_yaml(text_of("platform.yaml"), (fs::path(folder) / "platform.yaml").string());
@@ -112,8 +111,8 @@ Scenario check(const std::vector<Result>& files, const std::vector<ChosenModel>&
       *path = parse_yaml(text_of(fs::path(path->scalar).filename()), path->scalar);
   }
   for (auto& word : scenario.find("models")->items) {
-    const auto copy = std::find_if(models.begin(), models.end(),
-                                   [&](const auto& one) { return !one.file.empty() && one.word == word.scalar; });
+    const auto copy =
+        std::ranges::find_if(models, [&](const auto& one) { return !one.file.empty() && one.word == word.scalar; });
     if (copy != models.end()) word = copy->node;
   }
   return read_scenario(ScenarioFile(std::move(scenario), stem).link({}), "scenario");

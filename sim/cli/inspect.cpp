@@ -173,8 +173,7 @@ constexpr Listing kListings[] = {{"models", list_models},         {"gpus", list_
                                  {"formats", list_formats, false}};
 
 int list(const std::string& what, const std::string& format) {
-  const auto* found = std::find_if(std::begin(kListings), std::end(kListings),
-                                   [&](const Listing& listing) { return listing.what == what; });
+  const auto* found = std::ranges::find_if(kListings, [&](const Listing& listing) { return listing.what == what; });
   const bool json = format == "json";
   if (json && found->text != list_techniques) throw InputError({}, "only techniques are listed as JSON");
   write_result(json ? to_technique_json() : found->text(found->of_files ? root_or_fail() : fs::path()), "");

@@ -24,7 +24,7 @@ namespace {
 
 Machine* find(Inventory& inventory, const std::string& name) {
   auto& all = inventory.machines;
-  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& m) { return m.name == name; });
+  const auto at = std::ranges::find_if(all, [&](const auto& m) { return m.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 
@@ -239,7 +239,7 @@ Inventory machines_of(InitOptions& options) {
   if (!options.ansible.empty()) out = read_ansible(options.ansible);
   if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
   if (sources == 0) {
-    const bool names_here = std::any_of(options.gpus.begin(), options.gpus.end(), [](const std::string& word) {
+    const bool names_here = std::ranges::any_of(options.gpus, [](const std::string& word) {
       return word.find('=') == std::string::npos || word.starts_with(fmt::format("{}=", kHere));
     });
     const bool needs_here = !names_here && (options.gpus.empty() || !options.peers.empty());
@@ -254,7 +254,7 @@ Inventory machines_of(InitOptions& options) {
   add_gpus(options, out);
   add_power_limit(here, out);
   // Machines without GPUs in a list are skipped; where none has GPUs, the user must add them.
-  const bool any = std::any_of(out.machines.begin(), out.machines.end(), [](const auto& m) { return !m.gpus.empty(); });
+  const bool any = std::ranges::any_of(out.machines, [](const auto& m) { return !m.gpus.empty(); });
   if (sources > 0 && any) {
     std::erase_if(out.machines, [&](const Machine& machine) {
       if (!machine.gpus.empty()) return false;
@@ -281,11 +281,11 @@ void add_links(const InitOptions& options, Inventory& inventory) {
     for (const std::string* end : {&connection.from, &connection.to}) {
       std::vector<std::string> sites;
       for (const auto& machine : inventory.machines) {
-        if (std::find(sites.begin(), sites.end(), machine.site) == sites.end()) sites.push_back(machine.site);
+        if (std::ranges::find(sites, machine.site) == sites.end()) sites.push_back(machine.site);
       }
-      if (std::find(sites.begin(), sites.end(), *end) != sites.end()) continue;
-      const auto machine = std::find_if(inventory.machines.begin(), inventory.machines.end(),
-                                        [&](const Machine& one) { return one.name == *end; });
+      if (std::ranges::find(sites, *end) != sites.end()) continue;
+      const auto machine =
+          std::ranges::find_if(inventory.machines, [&](const Machine& one) { return one.name == *end; });
       throw InputError({}, fmt::format("--link: there is no site \"{}\"; {}", printable(*end).substr(0, 64),
                                        machine == inventory.machines.end()
                                            ? did_you_mean(*end, sites)
@@ -328,7 +328,7 @@ void add_prices(const InitOptions& options, Inventory& inventory) {
     const std::string gpu = gpu_called(pair.key);
     bool any = false;
     for (auto& machine : inventory.machines) {
-      const auto count = std::count(machine.gpus.begin(), machine.gpus.end(), gpu);
+      const auto count = std::ranges::count(machine.gpus, gpu);
       if (count == 0) continue;
       machine.price = machine.price.value_or(0) + *dollars * static_cast<double>(count);
       any = true;
@@ -339,7 +339,7 @@ void add_prices(const InitOptions& options, Inventory& inventory) {
       known.push_back(machine.name);
       known.insert(known.end(), machine.gpus.begin(), machine.gpus.end());
     }
-    std::sort(known.begin(), known.end());
+    std::ranges::sort(known);
     known.erase(std::unique(known.begin(), known.end()), known.end());
     throw InputError({}, fmt::format("--price: no machine or GPU is named \"{}\"; {}",
                                      printable(pair.key).substr(0, 64), did_you_mean(pair.key, known)));

@@ -40,13 +40,13 @@ std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
   if (argc < 2) return "";
   static const std::vector<std::string> kOptions = {"--help", "-h", "--version"};
   if (argv[1][0] == '-') {
-    if (std::find(kOptions.begin(), kOptions.end(), argv[1]) != kOptions.end()) return "";
+    if (std::ranges::find(kOptions, argv[1]) != kOptions.end()) return "";
     return fmt::format("unknown option \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
                        did_you_mean(argv[1], kOptions));
   }
   std::vector<std::string> verbs;
   for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb->get_name());
-  if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";
+  if (std::ranges::find(verbs, argv[1]) != verbs.end()) return "";
   // "slmsim help" means --help.
   std::vector<std::string> words = verbs;
   if (that_contain(argv[1], verbs).empty()) words.insert(words.end(), kOptions.begin(), kOptions.end());

@@ -20,7 +20,7 @@ int max_model(const MaxModelOptions& options) {
   bool any = false;
   for (auto& scenario : load_filtered(options, options.filter)) {
     auto models = largest_models(scenario, nullptr, available_cores());
-    any = any || std::any_of(models.begin(), models.end(), [](const LargestModel& m) { return m.layers > 0; });
+    any = any || std::ranges::any_of(models, [](const LargestModel& m) { return m.layers > 0; });
     results.push_back({std::move(scenario), std::move(models)});
   }
   write_result(options.format == "json" ? to_largest_json(results) : to_largest_table(results), options.output);

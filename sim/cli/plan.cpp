@@ -88,8 +88,7 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
         throw InputError({},
                          fmt::format("--export {}: the folder cannot be made; {}", place.string(), failed.message()));
       const auto& models = m.best->scenario.models;
-      const auto model =
-          std::find_if(models.begin(), models.end(), [&](const Transformer& t) { return t.name == m.model; });
+      const auto model = std::ranges::find_if(models, [&](const Transformer& t) { return t.name == m.model; });
       const std::string title = fmt::format("{}, {}: {}", report.scenario.name, m.model, best_plan(m));
       for (auto& file : export_plan({*m.best, *model, *m.predictions.front().plan}, title))
         out.push_back({std::move(file.text), place / file.name});
@@ -236,9 +235,8 @@ class Searches {
       std::error_code ignored;
       std::filesystem::remove(journal, ignored);
     }
-    const bool any = std::any_of(reports_.begin(), reports_.end(), [](const PlanReport& report) {
-      return std::any_of(report.models.begin(), report.models.end(),
-                         [](const PlannedModel& m) { return !m.search.best.empty(); });
+    const bool any = std::ranges::any_of(reports_, [](const PlanReport& report) {
+      return std::ranges::any_of(report.models, [](const PlannedModel& m) { return !m.search.best.empty(); });
     });
     return any ? kDone : kNothingFits;
   }

@@ -27,7 +27,7 @@ const std::vector<std::string> kFigures = {
 // In the installed data or the source tree; never in the user's own folders, whose programs are not slmsim's.
 fs::path script_of(const std::string& figure) {
   std::string name = figure + ".py";
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   for (const auto& root : data_roots("/slmsim")) {
     std::error_code ignored;
     if (fs::path script = root / "plots" / name; fs::exists(script, ignored)) return script;

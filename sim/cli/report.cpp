@@ -104,8 +104,8 @@ int report(const ReportOptions& given) {
     ModelReport one = swept_until(stop, *result, i);
     if (one.stopped) lacks.push_back(fmt::format("other round-trip times of {}", name));
     one.verdict = verdicts[i];
-    anything_runs = anything_runs || std::any_of(one.predictions.begin(), one.predictions.end(),
-                                                 [](const Prediction* p) { return p->status == Status::kOk; });
+    anything_runs = anything_runs ||
+                    std::ranges::any_of(one.predictions, [](const Prediction* p) { return p->status == Status::kOk; });
     timelines.push_back(timelines_of(one));
     reports.push_back(std::move(one));
   }

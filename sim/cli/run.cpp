@@ -46,9 +46,8 @@ RunResult predict_and_select(Scenario scenario, const PredictOptions& options, b
 }
 
 bool anything_runs(const std::vector<RunResult>& results) {
-  return std::any_of(results.begin(), results.end(), [](const RunResult& r) {
-    return std::any_of(r.predictions.begin(), r.predictions.end(),
-                       [](const Prediction& p) { return p.status == Status::kOk; });
+  return std::ranges::any_of(results, [](const RunResult& r) {
+    return std::ranges::any_of(r.predictions, [](const Prediction& p) { return p.status == Status::kOk; });
   });
 }
 

@@ -26,7 +26,7 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
 }
 
 std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {
-  const auto at = std::find(known.begin(), known.end(), word);
+  const auto at = std::ranges::find(known, word);
   if (at == known.end())
     throw InputError({},
                      fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));

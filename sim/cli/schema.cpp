@@ -70,7 +70,7 @@ std::string schema_text(const SchemaOptions& options) {
   for (const auto& [name, title, about, read] : file_readers()) files.push_back({name, title, about, describe(read)});
   if (options.format == "json") return to_json_schema(files, options.file);
   if (options.file.empty()) return to_markdown(files);
-  return to_markdown(*std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == options.file; }));
+  return to_markdown(*std::ranges::find_if(files, [&](const auto& f) { return f.name == options.file; }));
 }
 
 int schema(const SchemaOptions& options) {

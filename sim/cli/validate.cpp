@@ -64,7 +64,7 @@ bool is_of_studies(int argc, char** argv) {
   static constexpr std::string_view kOwn[] = {"--measured", "--gpu", "--profile", "--help", "-h"};
   return argc > 1 && std::string_view(words[1]) == "validate" &&
          std::none_of(words.begin() + 2, words.end(), [](std::string_view word) {
-           return std::find(std::begin(kOwn), std::end(kOwn), word.substr(0, word.find('='))) != std::end(kOwn);
+           return std::ranges::find(kOwn, word.substr(0, word.find('='))) != std::end(kOwn);
          });
 }
 

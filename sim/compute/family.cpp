@@ -51,8 +51,7 @@ const std::vector<std::string>& family_names() {
 
 std::string why_not_modelled(const std::string& model_type) {
   for (const auto& [why, types] : unsupported_families()) {
-    if (std::any_of(types.begin(), types.end(), [&](const char* type) { return model_type.starts_with(type); }))
-      return why;
+    if (std::ranges::any_of(types, [&](const char* type) { return model_type.starts_with(type); })) return why;
   }
   return model_type.ends_with("_moe") ? "a mixture of experts" : "";
 }

@@ -20,7 +20,7 @@ bool is_true(const Node& config, const char* key) {
 
 const FamilyRow* row_named(const std::string& name) {
   const auto& rows = family_table();
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const FamilyRow& r) { return r.name == name; });
+  const auto row = std::ranges::find_if(rows, [&](const FamilyRow& r) { return r.name == name; });
   return row == rows.end() ? nullptr : &*row;
 }
 
@@ -143,8 +143,7 @@ class ConfigReader {
 
   // Gives layers without a word in a list the window of set_windows, and the others theirs.
   void set_windowed(const std::vector<bool>& windowed) {
-    const auto with = std::find_if(model_.layer_kinds.begin(), model_.layer_kinds.end(),
-                                   [](const LayerKind& kind) { return kind.window > 0; });
+    const auto with = std::ranges::find_if(model_.layer_kinds, [](const LayerKind& kind) { return kind.window > 0; });
     const std::int64_t window = with == model_.layer_kinds.end() ? 0 : with->window;
     if (window == 0 || windowed.empty()) return;
     model_.layer_kinds.assign(windowed.size(), {});
@@ -338,12 +337,12 @@ void refuse_unmodelled(const Node& config, Fields& fields) {
     fields.error("model_type", fmt::format("model_type: \"{}\" {}", type->scalar.substr(0, 40), what));
   };
   const auto& names = family_names();
-  if (std::find(names.begin(), names.end(), type->scalar) == names.end()) {
+  if (std::ranges::find(names, type->scalar) == names.end()) {
     std::string lower = type->scalar;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
     if (const std::string why = why_not_modelled(lower); !why.empty())
       refuse(fmt::format("is {}, which is not modelled", why));
-    else if (std::find(names.begin(), names.end(), lower) != names.end())
+    else if (std::ranges::find(names, lower) != names.end())
       refuse(fmt::format("is unknown; did you mean \"{}\"?", lower));
     else
       refuse("is not modelled; describe its layers in a model file with the nearest family");

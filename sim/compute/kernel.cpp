@@ -86,7 +86,7 @@ std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::ve
   const auto add = [&](const KernelShape& shape, const std::string& name) {
     if (shape.name.empty()) return;
     auto& names = used[shape];
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
   for (const int count : sequences) {
     for (const auto vertex : boost::make_iterator_range(boost::vertices(operators))) {

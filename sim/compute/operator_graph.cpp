@@ -285,7 +285,7 @@ class Builder {
   bool has_adapter(LoraTarget target) const {
     if (!model_.lora) return false;
     const auto& targets = model_.lora->targets;
-    return std::find(targets.begin(), targets.end(), target) != targets.end();
+    return std::ranges::find(targets, target) != targets.end();
   }
 
   // Adapters beside the product `of`, which reads the output of `from`: one for each target, with its number of

@@ -294,8 +294,7 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
     const Node* word = hugging_face ? nullptr : node.find("family");
     const std::string meant = word ? nearest(word->scalar, family_names()) : "";
     if (meant.empty()) return {};
-    family = static_cast<std::size_t>(std::find(family_names().begin(), family_names().end(), meant) -
-                                      family_names().begin());
+    family = static_cast<std::size_t>(std::ranges::find(family_names(), meant) - family_names().begin());
   }
   return TransformerReader(file, path, reading, hugging_face, static_cast<Family>(family)).read(fallback_name);
 }

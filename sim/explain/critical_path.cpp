@@ -17,8 +17,7 @@ std::vector<TaskId> earlier_on_connection(const TaskGraph& graph, const Timeline
   }
   std::vector<TaskId> earlier(graph.tasks().size(), kNoTask);
   for (auto& transfers : of) {
-    std::stable_sort(transfers.begin(), transfers.end(),
-                     [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
+    std::ranges::stable_sort(transfers, [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
     for (std::size_t i = 1; i < transfers.size(); ++i) earlier[transfers[i]] = transfers[i - 1];
   }
   return earlier;
@@ -45,7 +44,7 @@ std::vector<TaskId> critical_path(const TaskGraph& graph, const Timeline& timeli
     if (before == kNoTask) break;
     path.push_back(at = before);
   }
-  std::reverse(path.begin(), path.end());
+  std::ranges::reverse(path);
   return path;
 }
 

@@ -32,14 +32,13 @@ class WhatIfSearch {
       stop_if(stop_);
       add({fmt::format("groups=[[{}]]", fmt::join(other.names, ", "))}, scenario_, model, other, technique, out);
     }
-    std::stable_sort(out.what_ifs.begin(), out.what_ifs.end(),
-                     [](const WhatIf& a, const WhatIf& b) { return a.iteration < b.iteration; });
+    std::ranges::stable_sort(out.what_ifs, [](const WhatIf& a, const WhatIf& b) { return a.iteration < b.iteration; });
   }
 
  private:
   static bool can_run_stack(const Scenario& scenario, const Group& group) {
-    return std::all_of(group.devices.begin(), group.devices.end(),
-                       [&](int device) { return scenario.software.runs_on(scenario.platform.devices[device].gpu); });
+    return std::ranges::all_of(
+        group.devices, [&](int device) { return scenario.software.runs_on(scenario.platform.devices[device].gpu); });
   }
 
   static void add(const Overrides& set, const Scenario& changed, std::size_t model, const Group& group,

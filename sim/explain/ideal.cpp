@@ -80,8 +80,7 @@ Seconds IdealRuns::simulated(const Ideals& ideals) const {
                         changed.scenario.framework == scenario_.framework;
   TaskGraph graph = as_it_is ? folded_ : lowered(changed);
   for (const TaskClass of : changed.timeless) graph.scale(of, 0);
-  if (std::any_of(ideals.begin(), ideals.end(), [](const Ideal* one) { return one->without_latency; }))
-    graph.remove_latency();
+  if (std::ranges::any_of(ideals, [](const Ideal* one) { return one->without_latency; })) graph.remove_latency();
   return simulate_iterations(graph).steady() / plan_.workload.steps;
 }
 
@@ -138,7 +137,7 @@ void IdealRuns::list_computation() {
   const Training& t = scenario_.training;
   add(timeless("GPU", "forward and backward passes take no time", {TaskClass::kForward, TaskClass::kBackward}));
   const auto& devices = scenario_.platform.devices;
-  if (std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.gpu.left.cores < 1; }))
+  if (std::ranges::any_of(devices, [](const Device& d) { return d.gpu.left.cores < 1; }))
     add({.name = "power", .what = "no GPU's power is limited", .whole = "GPU", .apply = [](IdealCase& c) {
            for (Device& device : c.scenario.platform.devices) device.gpu.left = device.gpu.left_of_measured = {};
          }});
@@ -155,8 +154,7 @@ void IdealRuns::list_computation() {
 
 void IdealRuns::list_transport() {
   const auto& connections = graph_.connections();
-  const bool sockets =
-      std::any_of(connections.begin(), connections.end(), [](const auto& c) { return c.route.socket_rate.value > 0; });
+  const bool sockets = std::ranges::any_of(connections, [](const auto& c) { return c.route.socket_rate.value > 0; });
   if (sockets) {
     add({.name = "window", .what = "TCP windows are unlimited from the first byte on", .apply = [](IdealCase& c) {
            without_loss(c), with_wide_buffers(c), without_slow_start(c);
@@ -271,9 +269,8 @@ void IdealRuns::list_insides() {
          .apply = [](IdealCase& c) { c.scenario.framework.swap_rate = kAnyRate; }});
   }
   const auto& connections = graph_.connections();
-  const bool on_host = std::any_of(connections.begin(), connections.end(), [](const Connection& connection) {
-    return connection.traffic == Traffic::kHostOptimizer;
-  });
+  const bool on_host = std::ranges::any_of(
+      connections, [](const Connection& connection) { return connection.traffic == Traffic::kHostOptimizer; });
   if (!memories && !on_host) return;
   add({.name = "CPU", .what = "the CPU's Adam is limited by host memory alone", .apply = [](IdealCase& c) {
          c.scenario.framework.cpu_adam_rate = kAnyRate;

@@ -38,7 +38,7 @@ class Sweep {
     const auto too_many = [](const Group& group) { return group.devices.size() > kMostSweptGpus; };
     return own_ > Seconds{0} &&
            any_group([&](const Group& group) { return spans_vms(scenario_.platform, group.devices); }) &&
-           std::none_of(scenario_.groups.begin(), scenario_.groups.end(), too_many);
+           std::ranges::none_of(scenario_.groups, too_many);
   }
 
   LatencySweep run() {
@@ -48,7 +48,7 @@ class Sweep {
       if (std::abs(ms * 1e-3 / own_.value - 1) > kSame) times.push_back(ms * 1e-3);
     }
     times.push_back(own_.value);
-    std::sort(times.begin(), times.end());
+    std::ranges::sort(times);
     for (const double time : times) sweep.points.push_back(at(Seconds{time}));
     for (std::size_t i = 1; i < sweep.points.size(); ++i) {
       if (!same_pick(sweep.points[i - 1].pick, sweep.points[i].pick))
@@ -65,7 +65,7 @@ class Sweep {
 
   template <class Test>
   bool any_group(const Test& test) const {
-    return std::any_of(scenario_.groups.begin(), scenario_.groups.end(), test);
+    return std::ranges::any_of(scenario_.groups, test);
   }
 
   // Predictions `as_known` stand for those of their candidates.
@@ -84,8 +84,8 @@ class Sweep {
     const bool as_it_is = std::abs(factor - 1) < 1e-12;
     std::erase_if(changed.groups, [&](const Group& group) { return as_it_is || !concerned(group); });
     const auto is_known = [&](const Technique* technique, const std::vector<std::string>& group) {
-      return std::any_of(as_known.begin(), as_known.end(),
-                         [&](const Prediction* p) { return p->technique == technique && p->group == group; });
+      return std::ranges::any_of(as_known,
+                                 [&](const Prediction* p) { return p->technique == technique && p->group == group; });
     };
     // The memo belongs to the scenario with all its techniques and groups.
     std::vector<Prediction> fresh;
@@ -104,12 +104,10 @@ class Sweep {
     }
     for (const auto& old : known_) {
       if (old.model != scenario_.models.front().name) continue;
-      const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const Prediction& p) {
-        return p.technique == old.technique && p.group == old.group;
-      });
-      const auto far = std::find_if(as_known.begin(), as_known.end(), [&](const Prediction* p) {
-        return p->technique == old.technique && p->group == old.group;
-      });
+      const auto found = std::ranges::find_if(
+          fresh, [&](const Prediction& p) { return p.technique == old.technique && p.group == old.group; });
+      const auto far = std::ranges::find_if(
+          as_known, [&](const Prediction* p) { return p->technique == old.technique && p->group == old.group; });
       const Prediction& same = far == as_known.end() ? old : **far;
       point.predictions.push_back(found == fresh.end() ? same : *found);
       point.predictions.back().plan.reset();

@@ -47,7 +47,7 @@ class LimitSearch {
 
   const Ideal* find(const std::string& name) const {
     const auto& all = runs_.ideals();
-    const auto at = std::find_if(all.begin(), all.end(), [&](const Ideal& one) { return one.name == name; });
+    const auto at = std::ranges::find_if(all, [&](const Ideal& one) { return one.name == name; });
     return at == all.end() ? nullptr : &*at;
   }
 
@@ -61,7 +61,7 @@ class LimitSearch {
     }
     prepare(alone);
     for (const Ideal& ideal : runs_.ideals()) {
-      const bool hopeless = std::find(idle.begin(), idle.end(), ideal.whole) != idle.end();
+      const bool hopeless = std::ranges::find(idle, ideal.whole) != idle.end();
       const Seconds back = hopeless ? Seconds{0} : ideal.without_latency ? latency(ideal) : given_back({&ideal});
       alone_.push_back(back);
       if (!counts(back)) {
@@ -76,8 +76,7 @@ class LimitSearch {
     }
     if (const Seconds bubble = prediction_.breakdown.pipeline_bubble; counts(bubble))
       out_.single.push_back({"bubble", "no stage waits for another, as with infinitely many micro-batches", bubble});
-    std::stable_sort(out_.single.begin(), out_.single.end(),
-                     [](const Limit& a, const Limit& b) { return a.given_back > b.given_back; });
+    std::ranges::stable_sort(out_.single, [](const Limit& a, const Limit& b) { return a.given_back > b.given_back; });
   }
 
   std::string described(const Ideal& ideal) const {
@@ -88,7 +87,7 @@ class LimitSearch {
   }
 
   bool any_part_told(const std::string& whole) const {
-    return std::any_of(out_.single.begin(), out_.single.end(), [&](const Limit& limit) {
+    return std::ranges::any_of(out_.single, [&](const Limit& limit) {
       const Ideal* ideal = find(limit.name);
       return ideal && ideal->whole == whole;
     });
@@ -126,7 +125,7 @@ class LimitSearch {
   Seconds least_without(const Ideals& ideals) const {
     Seconds least{0};
     for (const auto& [one, own] : own_) {
-      if (std::find(ideals.begin(), ideals.end(), one) == ideals.end()) least = std::max(least, own);
+      if (std::ranges::find(ideals, one) == ideals.end()) least = std::max(least, own);
     }
     return least;
   }
@@ -161,8 +160,8 @@ class LimitSearch {
           out_.pairs.push_back({wholes_[a]->name, wholes_[b]->name, wholes_alone_[a], wholes_alone_[b], together});
       }
     }
-    std::stable_sort(out_.pairs.begin(), out_.pairs.end(),
-                     [](const LimitPair& a, const LimitPair& b) { return a.together > b.together; });
+    std::ranges::stable_sort(out_.pairs,
+                             [](const LimitPair& a, const LimitPair& b) { return a.together > b.together; });
   }
 
   void in_turn() {
@@ -180,8 +179,8 @@ class LimitSearch {
       };
       // The one with the lowest bound goes first; those that cannot beat the best are not simulated.
       const auto bound = [&](const Ideal* one) { return least_without(with_also({one})); };
-      const Ideal* first = *std::min_element(rest.begin(), rest.end(),
-                                             [&](const Ideal* x, const Ideal* y) { return bound(x) < bound(y); });
+      const Ideal* first =
+          *std::ranges::min_element(rest, [&](const Ideal* x, const Ideal* y) { return bound(x) < bound(y); });
       const Seconds known = std::min(least, runs_.with(with_also({first})));
       std::vector<Ideals> next;
       Ideals tried;

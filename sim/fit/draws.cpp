@@ -62,7 +62,7 @@ std::vector<std::size_t> in_order(const std::vector<Point>& points) {
   const auto along = along_main_direction(points);
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return along[a] < along[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return along[a] < along[b]; });
   return order;
 }
 

@@ -187,7 +187,7 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
       if (measure != Measure::kFits) p.figures.push_back({c, EmulatedFigure::Kind::kMeasure, measure});
     }
   }
-  if (std::all_of(forecasts.begin(), forecasts.end(), [](const auto& f) { return f.empty(); })) return;
+  if (std::ranges::all_of(forecasts, [](const auto& f) { return f.empty(); })) return;
   const std::vector<Forecast> nothing(p.cells);  // for invalid combinations of values
   const auto n = static_cast<Eigen::Index>(points.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
   MatrixXd features(n, d);

@@ -12,7 +12,7 @@ ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors)
     if (error) known.push_back(std::abs(*error));
   }
   if (known.empty()) return {};
-  std::sort(known.begin(), known.end());
+  std::ranges::sort(known);
   const double mean = std::accumulate(known.begin(), known.end(), 0.0) / static_cast<double>(known.size());
   const std::size_t most = (9 * known.size() + 9) / 10;
   return {.cells = static_cast<int>(known.size()),

@@ -122,7 +122,7 @@ PointLayout layout_of(const std::vector<Unknown>& unknowns) {
 std::vector<std::vector<Pilot>> runs_of(const std::vector<Pilot>& pilots) {
   std::vector<std::vector<Pilot>> out;
   for (const auto& pilot : pilots) {
-    const auto run = std::find_if(out.begin(), out.end(), [&](const auto& r) { return r.front().cell == pilot.cell; });
+    const auto run = std::ranges::find_if(out, [&](const auto& r) { return r.front().cell == pilot.cell; });
     if (run == out.end()) {
       out.push_back({pilot});
     } else {
@@ -164,11 +164,11 @@ void Surrogate::refine(const std::vector<Point>& points, Forecaster& forecaster,
 }
 
 bool Surrogate::is_any() const {
-  return std::any_of(forecasts_.begin(), forecasts_.end(), [](const auto& all) { return !all.empty(); });
+  return std::ranges::any_of(forecasts_, [](const auto& all) { return !all.empty(); });
 }
 
 bool Surrogate::has(std::size_t cell, Measure measure) const {
-  return std::any_of(forecasts_.begin(), forecasts_.end(), [&](const auto& all) {
+  return std::ranges::any_of(forecasts_, [&](const auto& all) {
     if (all.empty()) return false;
     return measure == Measure::kFits ? all[cell].can_run() : figure_of(all[cell], measure) > 0;
   });
@@ -192,8 +192,7 @@ class Likelihood {
       if (request.pilots[e].empty()) continue;
       std::vector<Measure> measures;
       for (const auto& pilot : request.pilots[e]) {
-        if (std::find(measures.begin(), measures.end(), pilot.measure) == measures.end())
-          measures.push_back(pilot.measure);
+        if (std::ranges::find(measures, pilot.measure) == measures.end()) measures.push_back(pilot.measure);
       }
       measured_.push_back({e, runs_of(request.pilots[e]), {}, Surrogate(layout_, e, measures, forecaster, sampling)});
       judge(measured_.back());
@@ -245,7 +244,7 @@ class Likelihood {
 
   std::size_t cell_of(const ExperimentRuns& m, const std::vector<Pilot>& run) const {
     const auto& cells = forecaster_.experiments()[m.experiment].cells;
-    return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), run.front().cell) - cells.begin());
+    return static_cast<std::size_t>(std::ranges::find(cells, run.front().cell) - cells.begin());
   }
 
   // Throws where a figure is impossible for every value of the unknowns.
@@ -314,7 +313,7 @@ Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling&
 double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double probability) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   double passed = 0;
   for (const std::size_t i : order) {
@@ -336,7 +335,7 @@ std::vector<Marginal> marginals_of(const Posterior& posterior) {
       n.shares.assign(unknown.words.size(), 0);
       for (const double z : coordinates)
         n.shares[static_cast<std::size_t>(unknown.number(z))] += 1.0 / static_cast<double>(coordinates.size());
-      const auto likeliest = std::max_element(n.shares.begin(), n.shares.end());
+      const auto likeliest = std::ranges::max_element(n.shares);
       n.median = n.low = n.high = static_cast<double>(likeliest - n.shares.begin());
       // Entropy of the prior.
       double entropy = 0;

@@ -31,7 +31,7 @@ Prediction memory_only(const PlanRequest& request) {
   const PlanResult result = make_plan(request);
   if (!result.plan) return out;
   out.memory = memory_of(*result.plan, request.operators, request.scenario);
-  const bool fits = std::all_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return m.fits(); });
+  const bool fits = std::ranges::all_of(out.memory, [](const auto& m) { return m.fits(); });
   out.status = fits ? Status::kOk : Status::kOutOfMemory;
   return out;
 }

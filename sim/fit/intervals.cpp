@@ -87,7 +87,7 @@ Overrides Intervals::left_free(const Overrides& overrides) const {
 }
 
 bool Intervals::is_set(const std::string& path) const {
-  return std::any_of(set_.begin(), set_.end(), [&](const auto& text) { return path_of(text) == path; });
+  return std::ranges::any_of(set_, [&](const auto& text) { return path_of(text) == path; });
 }
 
 void Intervals::add_unfitted(Draws& draws) const {

@@ -26,13 +26,12 @@ constexpr double kSettled = 1e-3;
 enum class Table { kNcclTests, kNetprobe };
 
 const Vm* vm_named(const Platform& platform, const std::string& name) {
-  const auto vm = std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& v) { return v.name == name; });
+  const auto vm = std::ranges::find_if(platform.vms, [&](const Vm& v) { return v.name == name; });
   return vm == platform.vms.end() ? nullptr : &*vm;
 }
 
 std::vector<int> devices_of_group(const std::vector<std::string>& group, const Scenario& scenario) {
-  const auto known =
-      std::find_if(scenario.groups.begin(), scenario.groups.end(), [&](const Group& g) { return g.names == group; });
+  const auto known = std::ranges::find_if(scenario.groups, [&](const Group& g) { return g.names == group; });
   if (known != scenario.groups.end()) return known->devices;
   std::vector<int> devices;
   for (const auto& name : group) {
@@ -66,14 +65,14 @@ std::vector<Pilot> collectives_in(const std::filesystem::path& file, const std::
   std::vector<const CollectiveTime*> sizes;
   const auto take = [&] {
     for (const CollectiveTime* one : evenly_apart(sizes)) {
-      const auto kind = std::find(kNames.begin(), kNames.end(), one->name) - kNames.begin();
+      const auto kind = std::ranges::find(kNames, one->name) - kNames.begin();
       out.push_back(pilot_of(fmt::format("{} of {}", one->name, to_text(one->size)), group,
                              {static_cast<Collective>(kind), one->size}, one->time, kUsualNoise));
     }
     sizes.clear();
   };
   for (const CollectiveTime& one : table.collectives) {
-    if (std::find(kNames.begin(), kNames.end(), one.name) == kNames.end() || one.size < kLeastSize) continue;
+    if (std::ranges::find(kNames, one.name) == kNames.end() || one.size < kLeastSize) continue;
     if (static_cast<std::size_t>(one.ranks) != gpus)
       throw InputError(
           {}, fmt::format("{}: of {} ranks; {} has {} GPUs", file.string(), one.ranks, fmt::join(group, "+"), gpus));
@@ -170,7 +169,7 @@ const std::vector<std::string>& network_tables() {
 std::vector<Pilot> read_network_run(const std::string& what, const std::filesystem::path& file,
                                     const std::vector<std::string>& group, const Scenario& scenario) {
   const auto& names = network_tables();
-  const auto table = static_cast<Table>(std::find(names.begin(), names.end(), what) - names.begin());
+  const auto table = static_cast<Table>(std::ranges::find(names, what) - names.begin());
   return table == Table::kNcclTests ? collectives_in(file, group, scenario) : messages_in(file, group, scenario);
 }
 

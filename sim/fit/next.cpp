@@ -42,12 +42,12 @@ class Advisor {
       out.regret += regrets_[out.pick][w] / static_cast<double>(costs_.size());
     }
     for (const std::size_t c : open) {
-      if (std::find(own_.begin(), own_.end(), c) != own_.end()) out.runs.push_back(judge(c, out));
+      if (std::ranges::find(own_, c) != own_.end()) out.runs.push_back(judge(c, out));
     }
-    std::stable_sort(out.runs.begin(), out.runs.end(),
-                     [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
-    const bool worth = std::any_of(out.runs.begin(), out.runs.end(),
-                                   [&](const NextRun& r) { return rules_.jobs * r.saved > price_of(r); });
+    std::ranges::stable_sort(
+        out.runs, [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
+    const bool worth =
+        std::ranges::any_of(out.runs, [&](const NextRun& r) { return rules_.jobs * r.saved > price_of(r); });
     out.stop = out.right >= rules_.sure || !worth;
     return out;
   }
@@ -76,7 +76,7 @@ class Advisor {
       auto weights = weights_after(candidate, truth);
       weights[truth] = 0;
       // A result that no other world would show leaves the pick unchanged.
-      const bool informs = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
+      const bool informs = std::ranges::any_of(weights, [](double w) { return w > kLeastWeight; });
       const std::size_t pick = informs ? pick_of(weights) : now.pick;
       run.right += is_right(truth, pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
       run.saved += (regrets_[now.pick][truth] - regrets_[pick][truth]) / static_cast<double>(costs_.size());
@@ -159,7 +159,7 @@ constexpr double kFar = 2 * kFailure;  // times the cost of the best
 
 // Whether the cell costs more than kFar times the best of its model at all points.
 bool is_far(const Ensemble& ensemble, std::size_t cell, Objective objective) {
-  return std::all_of(ensemble.forecasts.begin(), ensemble.forecasts.end(), [&](const auto& all) {
+  return std::ranges::all_of(ensemble.forecasts, [&](const auto& all) {
     double best = kNever;
     for (std::size_t c = 0; c < all.size(); ++c) {
       const bool runs = all[c].status == Status::kOk && all[c].is_timed();
@@ -202,7 +202,7 @@ std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
   const auto forecast_alike = [&](std::size_t a, std::size_t b) {
     const Candidate &one = ensemble.cells[a], &other = ensemble.cells[b];
     return one.model == other.model && one.group == other.group &&
-           std::all_of(ensemble.forecasts.begin(), ensemble.forecasts.end(), [&](const auto& all) {
+           std::ranges::all_of(ensemble.forecasts, [&](const auto& all) {
              return all[a].job == all[b].job && all[a].iteration == all[b].iteration && all[a].memory == all[b].memory;
            });
   };
@@ -211,11 +211,8 @@ std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
     if (const std::size_t c = ensemble.position_of(run.cell); c < ensemble.cells.size()) listed.push_back(c);
   }
   for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
-    const bool runs = std::any_of(ensemble.forecasts.begin(), ensemble.forecasts.end(),
-                                  [&](const auto& all) { return all[c].is_timed(); });
-    if (!runs ||
-        std::any_of(listed.begin(), listed.end(), [&](std::size_t t) { return t == c || forecast_alike(t, c); }))
-      continue;
+    const bool runs = std::ranges::any_of(ensemble.forecasts, [&](const auto& all) { return all[c].is_timed(); });
+    if (!runs || std::ranges::any_of(listed, [&](std::size_t t) { return t == c || forecast_alike(t, c); })) continue;
     listed.push_back(c);
     out.push_back(c);
   }

@@ -76,7 +76,7 @@ struct Reader {
   std::optional<Candidate> cell_of(const CsvRow& row) {
     std::vector<std::string> models, techniques, groups;
     const auto add = [](std::vector<std::string>& list, const std::string& word) {
-      if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+      if (std::ranges::find(list, word) == list.end()) list.push_back(word);
     };
     const Group* named = group_called(row.at("group"));
     for (const auto& cell : candidates_of(scenario)) {
@@ -89,7 +89,7 @@ struct Reader {
     }
     const auto check = [&](const char* column, const std::vector<std::string>& known) {
       const std::string& word = row.at(column);
-      if (std::find(known.begin(), known.end(), word) == known.end())
+      if (std::ranges::find(known, word) == known.end())
         error(fmt::format("{}: the scenario has no \"{}\"; {}", column, printable(word).substr(0, 64),
                           did_you_mean(word, known)));
     };
@@ -101,15 +101,14 @@ struct Reader {
 
   // The scenario's group; nullptr where it has none of this name.
   const Group* group_called(const std::string& word) const {
-    const auto at = std::find_if(scenario.groups.begin(), scenario.groups.end(),
-                                 [&](const Group& group) { return is_group(scenario, group, word); });
+    const auto at =
+        std::ranges::find_if(scenario.groups, [&](const Group& group) { return is_group(scenario, group, word); });
     return at == scenario.groups.end() ? nullptr : &*at;
   }
 
   // Number of GPUs, and tokens per sequence.
   std::pair<int, double> sizes_of(const Candidate& cell) const {
-    const auto group = std::find_if(scenario.groups.begin(), scenario.groups.end(),
-                                    [&](const Group& g) { return g.names == cell.group; });
+    const auto group = std::ranges::find_if(scenario.groups, [&](const Group& g) { return g.names == cell.group; });
     return {static_cast<int>(group->devices.size()), static_cast<double>(model_named(scenario, cell.model).sequence)};
   }
 
@@ -177,7 +176,7 @@ struct Reader {
         low = (1 - kRounded) * expected;
         high = (1 + kRounded) * expected;
       }
-      const auto other = std::find_if(values.begin(), values.end(), [&](double v) { return v < low || v > high; });
+      const auto other = std::ranges::find_if(values, [&](double v) { return v < low || v > high; });
       if (other == values.end()) continue;
       of_log.push_back(fmt::format("{} {:.10g}", setting_name(setting), std::round(*other)));
       of_scenario.push_back(fmt::format("{:.10g}", expected));
@@ -224,9 +223,8 @@ struct Reader {
   }
 
   double steps_of(const Candidate& cell) const {
-    const auto options =
-        std::find_if(scenario.techniques.begin(), scenario.techniques.end(),
-                     [&](const TechniqueOptions& one) { return one.technique->name == cell.technique; });
+    const auto options = std::ranges::find_if(
+        scenario.techniques, [&](const TechniqueOptions& one) { return one.technique->name == cell.technique; });
     return steps_of_job(scenario.training, *options);
   }
 
@@ -239,14 +237,14 @@ struct Reader {
     place = row.place();
     place.line = 1;
     for (const auto& [name, cell] : row.cells()) {
-      if (std::find(known.begin(), known.end(), name) == known.end())
+      if (std::ranges::find(known, name) == known.end())
         error(fmt::format("column \"{}\" has no effect; {}", printable(name).substr(0, 64), did_you_mean(name, known)));
     }
   }
 
   void read_row(const CsvRow& row) {
     const auto& tables = network_tables();
-    if (std::find(tables.begin(), tables.end(), row.at("what")) != tables.end()) return read_network(row);
+    if (std::ranges::find(tables, row.at("what")) != tables.end()) return read_network(row);
     const auto cell = cell_of(row);
     const std::string& what = row.at("what");
     double noise = kUsualNoise;
@@ -262,7 +260,7 @@ struct Reader {
       return;
     }
     const auto& names = measure_names();
-    const auto at = std::find(names.begin(), names.end(), what);
+    const auto at = std::ranges::find(names, what);
     if (at == names.end()) {
       std::vector<std::string> known = names;
       known.push_back(kLog);

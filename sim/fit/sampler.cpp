@@ -72,7 +72,7 @@ class Sampler {
   // The largest step that keeps enough particles effective, and the particles resampled by it.
   void temper() {
     const auto& l = out_.log_likelihood;
-    if (std::none_of(l.begin(), l.end(), [](double x) { return std::isfinite(x); })) {
+    if (std::ranges::none_of(l, [](double x) { return std::isfinite(x); })) {
       out_.beta = 1;  // nothing is possible: the particles stay
       return;
     }
@@ -86,7 +86,7 @@ class Sampler {
       high = std::max(low, 1e-6);
     }
     const auto weights = weights_of(l, high);
-    const double most = *std::max_element(l.begin(), l.end());
+    const double most = *std::ranges::max_element(l);
     const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
     out_.log_evidence += std::log(mean) + high * most;
     out_.beta = std::min(1.0, out_.beta + high);
@@ -196,7 +196,7 @@ std::size_t Dice::below(std::size_t count) {
 }
 
 std::vector<double> weights_of(const std::vector<double>& log_likelihood, double step) {
-  const double most = *std::max_element(log_likelihood.begin(), log_likelihood.end());
+  const double most = *std::ranges::max_element(log_likelihood);
   if (!std::isfinite(most)) return std::vector<double>(log_likelihood.size(), 1.0);
   std::vector<double> out;
   out.reserve(log_likelihood.size());

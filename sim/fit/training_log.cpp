@@ -157,7 +157,7 @@ class SettingReader {
   std::vector<LoggedValues> settings() const {
     std::vector<LoggedValues> out;
     const auto add = [&](LoggedSetting setting, const std::vector<double>& values) {
-      const bool known = std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.setting == setting; });
+      const bool known = std::ranges::any_of(out, [&](const auto& one) { return one.setting == setting; });
       if (!known && !values.empty()) out.push_back({setting, after_warm_up(values)});
     };
     for (std::size_t m = 0; m < std::size(kSettings); ++m) add(kSettings[m].setting, found_[m]);
@@ -174,10 +174,10 @@ class SettingReader {
 
 LoggedFigure figure_of(const Marker& marker, std::vector<double> values, int gpus, double sequence) {
   const double unit = marker.unit * (marker.per == Per::kGpu ? gpus : marker.per == Per::kSequences ? sequence : 1.0);
-  if (marker.most) return {marker.measure, unit * *std::max_element(values.begin(), values.end()), 0};
+  if (marker.most) return {marker.measure, unit * *std::ranges::max_element(values), 0};
   values = after_warm_up(std::move(values));
   const double median = median_of(values);
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const auto at = [&](double share) {
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
   };
@@ -207,8 +207,8 @@ TrainingLog read_training_log(const std::filesystem::path& file, int gpus, doubl
   for (std::size_t m = 0; m < std::size(kMarkers); ++m) {
     const Marker& marker = kMarkers[m];
     if (found[m].empty() || (!log.program.empty() && log.program != marker.program)) continue;
-    const bool known = std::any_of(log.figures.begin(), log.figures.end(),
-                                   [&](const LoggedFigure& f) { return f.measure == marker.measure; });
+    const bool known =
+        std::ranges::any_of(log.figures, [&](const LoggedFigure& f) { return f.measure == marker.measure; });
     if (known) continue;
     log.program = marker.program;
     log.figures.push_back(figure_of(marker, found[m], gpus, sequence));

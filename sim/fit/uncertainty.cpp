@@ -64,7 +64,7 @@ Discrepancy Ensemble::discrepancy(std::size_t point, std::size_t cell) const {
 }
 
 std::size_t Ensemble::position_of(const Candidate& cell) const {
-  return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), cell) - cells.begin());
+  return static_cast<std::size_t>(std::ranges::find(cells, cell) - cells.begin());
 }
 
 namespace {

@@ -58,8 +58,7 @@ constexpr Default kDefaults[] = {
 constexpr double kLeastEfficiencyFactor = 1.3;
 
 const Width& width_of(const std::string& path) {
-  const auto* at =
-      std::find_if(std::begin(kWidths), std::end(kWidths), [&](const Width& w) { return path.ends_with(w.ending); });
+  const auto* at = std::ranges::find_if(kWidths, [&](const Width& w) { return path.ends_with(w.ending); });
   return at == std::end(kWidths) ? kOtherwise : *at;
 }
 
@@ -93,16 +92,16 @@ std::vector<std::string> neighbours(double value, const ValueType& type) {
 }
 
 bool any_group(const Scenario& scenario, bool (*spans)(const Platform&, std::span<const int>)) {
-  return std::any_of(scenario.groups.begin(), scenario.groups.end(),
-                     [&](const Group& group) { return spans(scenario.platform, group.devices); });
+  return std::ranges::any_of(scenario.groups,
+                             [&](const Group& group) { return spans(scenario.platform, group.devices); });
 }
 
 // No prediction uses architectures or GPUs outside all groups; VMs' connections are not used within one.
 bool matters(const Parameter& parameter, const Scenario& scenario) {
   if (parameter.path.find(".type.tcp.") != std::string::npos) return any_group(scenario, spans_vms);
   if (parameter.owner.scope != Scope::kMatrix) return true;
-  return std::any_of(scenario.groups.begin(), scenario.groups.end(), [&](const Group& group) {
-    return std::any_of(group.devices.begin(), group.devices.end(), [&](int device) {
+  return std::ranges::any_of(scenario.groups, [&](const Group& group) {
+    return std::ranges::any_of(group.devices, [&](int device) {
       const Gpu& gpu = scenario.platform.devices[device].gpu;
       return gpu.name == parameter.key || gpu.architecture == parameter.key;
     });
@@ -223,7 +222,7 @@ std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
     auto unknown = unknown_of(parameter);
     if (!unknown || !matters(parameter, scenario)) continue;
     const auto statement = std::pair{fmt::format("{}={}", parameter.key, parameter.value), parameter.source};
-    const auto known = std::find(statements.begin(), statements.end(), statement);
+    const auto known = std::ranges::find(statements, statement);
     if (known != statements.end()) {
       out[known - statements.begin()].paths.push_back(parameter.path);
       continue;

@@ -32,7 +32,7 @@ Words words_of(const std::string& text) {
     }
   }
   static const Words kIdle = {"", "nvidia", "tesla", "quadro", "geforce", "gpu"};
-  std::erase_if(words, [](const auto& word) { return std::find(kIdle.begin(), kIdle.end(), word) != kIdle.end(); });
+  std::erase_if(words, [](const auto& word) { return std::ranges::find(kIdle, word) != kIdle.end(); });
   return words;
 }
 
@@ -44,8 +44,8 @@ std::string joined(const Words& words) {
 
 bool have_same_words(Words a, Words b) {
   if (joined(a) == joined(b)) return true;
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
+  std::ranges::sort(a);
+  std::ranges::sort(b);
   return a == b;
 }
 

@@ -203,7 +203,7 @@ class Converter {
   void add_congestion(Node& path) const {
     const Node* congestion = at(end_, {"sender_tcp_congestion"});
     const auto& known = congestion_control_names();
-    if (!congestion || std::find(known.begin(), known.end(), congestion->scalar) == known.end()) return;
+    if (!congestion || std::ranges::find(known, congestion->scalar) == known.end()) return;
     Node tcp = map_at(congestion->place), client = tcp;
     measured(tcp, "net.ipv4.tcp_congestion_control", congestion->place, congestion->scalar,
              "end.sender_tcp_congestion");

@@ -14,12 +14,12 @@ int site_of(const Platform& platform, int device) { return platform.vms[vm_of(pl
 
 bool spans_vms(const Platform& platform, std::span<const int> devices) {
   const int first = vm_of(platform, devices.front());
-  return std::any_of(devices.begin(), devices.end(), [&](int device) { return vm_of(platform, device) != first; });
+  return std::ranges::any_of(devices, [&](int device) { return vm_of(platform, device) != first; });
 }
 
 bool spans_sites(const Platform& platform, std::span<const int> devices) {
   const int first = site_of(platform, devices.front());
-  return std::any_of(devices.begin(), devices.end(), [&](int device) { return site_of(platform, device) != first; });
+  return std::ranges::any_of(devices, [&](int device) { return site_of(platform, device) != first; });
 }
 
 std::vector<int> MeshKinds::of(const std::vector<int>& mesh) const {

@@ -83,9 +83,8 @@ Network::Network(const Platform& platform) : platform_(platform), wan_routes_(pl
   std::vector<int> firsts;
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
     add_node_links(static_cast<int>(vm));
-    const auto same = std::find_if(firsts.begin(), firsts.end(), [&](int first) {
-      return platform.vms[first].type.inside == platform.vms[vm].type.inside;
-    });
+    const auto same = std::ranges::find_if(
+        firsts, [&](int first) { return platform.vms[first].type.inside == platform.vms[vm].type.inside; });
     types_.push_back(same == firsts.end() ? firsts.emplace_back(static_cast<int>(vm)) : *same);
   }
   for (const Vm& vm : platform.vms) {
@@ -104,7 +103,7 @@ void Network::add_pair(Link there, Link back) {
 
 void Network::add_pair_links() {
   const auto limited = [](const WanLink& link) { return link.bandwidth_of == BandwidthOf::kPair; };
-  if (std::none_of(platform_.links.begin(), platform_.links.end(), limited)) return;
+  if (std::ranges::none_of(platform_.links, limited)) return;
   const auto rate = [&](int from, int to) {
     BytesPerSecond least = kAnyRate;
     for (const WanHop& hop : wan_routes_.between(platform_.vms[from].site, platform_.vms[to].site)) {

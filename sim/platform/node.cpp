@@ -66,7 +66,7 @@ class InsideReader {
       if (link.from == link.to && link.from >= 0)
         reading_.error(pair->place, fmt::format("{}: \"{}\" joins a part with itself; name two, such as [cpu0 gpu0]",
                                                 f.path_of("between"), pair->scalar.substr(0, 64)));
-      const bool known = std::any_of(inside_.links.begin(), inside_.links.end(), [&](const PartLink& other) {
+      const bool known = std::ranges::any_of(inside_.links, [&](const PartLink& other) {
         return other.interconnect == name && std::minmax(other.from, other.to) == std::minmax(link.from, link.to);
       });
       if (known)
@@ -88,10 +88,10 @@ class InsideReader {
     }
     std::vector<std::string> known;
     for (const auto& link : inside_.links) {
-      if (std::find(known.begin(), known.end(), link.interconnect) == known.end()) known.push_back(link.interconnect);
+      if (std::ranges::find(known, link.interconnect) == known.end()) known.push_back(link.interconnect);
     }
     for (const Node* kind : kinds) {
-      if (std::find(known.begin(), known.end(), kind->scalar) == known.end())
+      if (std::ranges::find(known, kind->scalar) == known.end())
         reading_.error(kind->place, fmt::format("{}: there is no kind of link \"{}\"; {}", f.path_of("between"),
                                                 kind->scalar.substr(0, 64), did_you_mean(kind->scalar, known)));
     }
@@ -106,7 +106,7 @@ class InsideReader {
       crossing.part = part(at->place, f.path_of("at"), at->scalar);
       if (crossing.part < 0) continue;
       const auto meets = [&](const std::string& kind) {
-        return std::any_of(inside_.links.begin(), inside_.links.end(), [&](const PartLink& link) {
+        return std::ranges::any_of(inside_.links, [&](const PartLink& link) {
           return link.interconnect == kind && ends_at(link, crossing.part);
         });
       };
@@ -122,13 +122,12 @@ class InsideReader {
   }
 
   bool has_volume(int gpu, const Volume& now) const {
-    const auto has = [&](const Volume& v) { return std::find(v.gpus.begin(), v.gpus.end(), gpu) != v.gpus.end(); };
-    return has(now) || std::any_of(inside_.volumes.begin(), inside_.volumes.end(), has);
+    const auto has = [&](const Volume& v) { return std::ranges::find(v.gpus, gpu) != v.gpus.end(); };
+    return has(now) || std::ranges::any_of(inside_.volumes, has);
   }
 
   bool is_taken(const std::string& name, const std::string& key, Fields& f) {
-    const bool taken =
-        std::any_of(inside_.parts.begin(), inside_.parts.end(), [&](const NodePart& p) { return p.name == name; });
+    const bool taken = std::ranges::any_of(inside_.parts, [&](const NodePart& p) { return p.name == name; });
     if (taken) f.error(key, fmt::format("two parts are named \"{}\"; names must differ", name));
     return taken;
   }
@@ -154,7 +153,7 @@ class InsideReader {
       if (index >= 0 && inside_.parts[index].kind != PartKind::kDrive) {
         reading_.error(drive->place, fmt::format("{}: \"{}\" is not a drive; name those under drives",
                                                  f.path_of("drives"), drive->scalar.substr(0, 64)));
-      } else if (std::find(volume.drives.begin(), volume.drives.end(), index) != volume.drives.end()) {
+      } else if (std::ranges::find(volume.drives, index) != volume.drives.end()) {
         reading_.error(drive->place, fmt::format("{}: \"{}\" is named twice; once is enough", f.path_of("drives"),
                                                  drive->scalar.substr(0, 64)));
       } else if (index >= 0) {
@@ -165,7 +164,7 @@ class InsideReader {
     for (const Node* gpu : f.list({"gpus", "The GPUs of the node whose ranks keep their state there."},
                                   {ValueType::name()}, {1, kMostParts})) {
       const int index = part(gpu->place, f.path_of("gpus"), gpu->scalar);
-      const auto at = std::find(gpus.begin(), gpus.end(), index);
+      const auto at = std::ranges::find(gpus, index);
       if (index >= 0 && at == gpus.end()) {
         reading_.error(gpu->place, fmt::format("{}: \"{}\" is not a GPU; name GPUs of the node", f.path_of("gpus"),
                                                gpu->scalar.substr(0, 64)));
@@ -188,7 +187,7 @@ class InsideReader {
   int part(const Place& place, const std::string& what, const std::string& name) {
     std::vector<std::string> names;
     for (const auto& p : inside_.parts) names.push_back(p.name);
-    const auto at = std::find(names.begin(), names.end(), name);
+    const auto at = std::ranges::find(names, name);
     if (at != names.end()) return static_cast<int>(at - names.begin());
     reading_.error(place,
                    fmt::format("{}: there is no part \"{}\"; {}", what, name.substr(0, 64), did_you_mean(name, names)));
@@ -204,8 +203,8 @@ class InsideReader {
 // reach the drives.
 void check_reach(const NodeInside& inside, Fields& fields, const std::string& key, PartKind kind) {
   for (std::size_t i = 0; i < inside.parts.size(); ++i) {
-    const bool joined = std::any_of(inside.links.begin(), inside.links.end(),
-                                    [&](const PartLink& link) { return ends_at(link, static_cast<int>(i)); });
+    const bool joined =
+        std::ranges::any_of(inside.links, [&](const PartLink& link) { return ends_at(link, static_cast<int>(i)); });
     if (!joined && inside.parts[i].kind == PartKind::kSwitch && kind != PartKind::kDrive)
       fields.error(
           key, fmt::format("{}: no link joins {}; join it or leave it out", fields.path_of(key), inside.parts[i].name));
@@ -245,7 +244,7 @@ std::vector<int> NodeInside::of_kind(PartKind kind) const {
 bool is_uplink(const NodeInside& inside, const PartLink& link) {
   const auto is = [&](int part, PartKind kind) { return inside.parts[part].kind == kind; };
   const auto has_memory = [&](int part) {
-    return std::any_of(inside.links.begin(), inside.links.end(), [&](const PartLink& other) {
+    return std::ranges::any_of(inside.links, [&](const PartLink& other) {
       return (other.from == part && is(other.to, PartKind::kMemory)) ||
              (other.to == part && is(other.from, PartKind::kMemory));
     });

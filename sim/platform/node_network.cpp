@@ -105,7 +105,7 @@ Route Network::route_between_gpus(int from, int to) const {
   route.staged = true;
   const Route second = route_inside(vm, memory, part_of(to));
   for (const int link : second.links) {  // a half-duplex memory is on both ways
-    if (std::find(route.links.begin(), route.links.end(), link) == route.links.end()) route.links.push_back(link);
+    if (std::ranges::find(route.links, link) == route.links.end()) route.links.push_back(link);
   }
   for (const int kernels : {4 * from + 2, 4 * to + 3}) route.links.push_back(kernels);
   for (const auto* part : {&this->way(vm, part_of(from), memory), &this->way(vm, memory, part_of(to))}) {
@@ -181,7 +181,7 @@ Route Network::drive_route(int device, int drive, bool write) const {
 
 int Network::medium_link(int vm, int drive) const {
   const auto drives = platform_.vms[vm].type.inside.of_kind(PartKind::kDrive);
-  const auto at = std::find(drives.begin(), drives.end(), drive) - drives.begin();
+  const auto at = std::ranges::find(drives, drive) - drives.begin();
   return nodes_[vm].medium[at];
 }
 
@@ -193,7 +193,7 @@ bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
   const bool named = nic >= 0 && nic < static_cast<int>(nics.size());
   const int part = named ? nics[nic] : nearest(gpu, PartKind::kNic);
   if (part < 0) return false;
-  nic = static_cast<int>(std::find(nics.begin(), nics.end(), part) - nics.begin());
+  nic = static_cast<int>(std::ranges::find(nics, part) - nics.begin());
   append(route, vm, part_of(gpu), this->way(vm, part_of(gpu), part));
   route.links.push_back(nodes_[vm].port[nic]);
   return true;
@@ -208,7 +208,7 @@ bool Network::append_from_nic(Route& route, int vm, int nic, int gpu) const {
   if (nic >= 0 && nic < static_cast<int>(nics.size())) part = nics[nic];
   const auto way = part < 0 ? std::vector<PartHop>{} : this->way(vm, part, part_of(gpu));
   if (way.empty()) return false;
-  const auto number = static_cast<std::size_t>(std::find(nics.begin(), nics.end(), part) - nics.begin());
+  const auto number = static_cast<std::size_t>(std::ranges::find(nics, part) - nics.begin());
   route.links.push_back(nodes_[vm].port[number] + 1);
   append(route, vm, part, way);
   return true;

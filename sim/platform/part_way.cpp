@@ -69,7 +69,7 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
     if (last[at].link < 0) return {};
     way.push_back({last[at].link, last[at].forward});
   }
-  std::reverse(way.begin(), way.end());
+  std::ranges::reverse(way);
   return way;
 }
 
@@ -84,7 +84,7 @@ std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
   std::vector<std::pair<double, int>> found;
   for (const int gpu : inside.of_kind(PartKind::kGpu))
     found.emplace_back(way_length(inside, gpu, part).value, static_cast<int>(found.size()));
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::vector<int> out;
   out.reserve(found.size());
   for (const auto& [length, gpu] : found) out.push_back(gpu);

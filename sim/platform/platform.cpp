@@ -41,8 +41,7 @@ std::vector<int> first_equal(std::size_t count, const auto& are_equal) {
   std::vector<int> out;
   std::vector<std::size_t> firsts;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto same =
-        std::find_if(firsts.begin(), firsts.end(), [&](std::size_t first) { return are_equal(first, i); });
+    const auto same = std::ranges::find_if(firsts, [&](std::size_t first) { return are_equal(first, i); });
     out.push_back(static_cast<int>(same == firsts.end() ? firsts.emplace_back(i) : *same));
   }
   return out;
@@ -387,7 +386,7 @@ const Volume* volume_of(const Platform& platform, int device) {
   const Vm& vm = platform.vms[platform.devices[device].vm];
   for (const Volume& volume : vm.type.inside.volumes) {
     const int slot = device - vm.first_device;
-    if (std::find(volume.gpus.begin(), volume.gpus.end(), slot) != volume.gpus.end()) return &volume;
+    if (std::ranges::find(volume.gpus, slot) != volume.gpus.end()) return &volume;
   }
   return nullptr;
 }

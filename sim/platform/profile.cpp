@@ -16,7 +16,7 @@ const std::vector<std::string>& kernel_names() {
                                "gelu", "swiglu", "residual", "addition", "embedding", "loss", "flash"}) {
       for (const char* pass : {"-forward", "-backward"}) names.push_back(std::string(family) + pass);
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
   }();
   return kNames;
@@ -170,7 +170,7 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
           [&](Fields& collective) { read_collective(collective, found); });
   profile.buses.peer = peers.most;
   profile.buses.peer_latency = peers.least;
-  if (const auto best = std::find_if(found.begin(), found.end(), [](const auto& one) { return one.most.value > 0; });
+  if (const auto best = std::ranges::find_if(found, [](const auto& one) { return one.most.value > 0; });
       best != found.end()) {
     profile.buses.peer = best->most;
     profile.buses.peer_latency = best->step;
@@ -178,10 +178,9 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
   for (auto& [name, by_precision] : profile.kernels) {
     for (std::size_t p = 0; p < kPrecisions; ++p) {
       auto& points = by_precision[p];
-      std::stable_sort(points.begin(), points.end(),
-                       [](const auto& a, const auto& b) { return sizes_of(a) < sizes_of(b); });
+      std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return sizes_of(a) < sizes_of(b); });
       const auto same = [](const auto& a, const auto& b) { return sizes_of(a) == sizes_of(b); };
-      if (const auto twice = std::adjacent_find(points.begin(), points.end(), same); twice != points.end())
+      if (const auto twice = std::ranges::adjacent_find(points, same); twice != points.end())
         reading.error(node.place, fmt::format("{} {} {}x{}x{}x{} appears twice in the profile; keep one of them", name,
                                               precision_names()[p], twice->batch, twice->m, twice->n, twice->k));
     }

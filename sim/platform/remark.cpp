@@ -33,13 +33,13 @@ bool contradicts(const Platform& platform, const Vm& vm) {
   if (type.gpu_count > 0 && vm.device_count > type.gpu_count) return true;
   for (int i = 0; i < vm.device_count && !type.gpus.empty(); ++i) {
     const std::string& gpu = platform.devices[vm.first_device + i].gpu.name;
-    if (std::find(type.gpus.begin(), type.gpus.end(), gpu) == type.gpus.end()) return true;
+    if (std::ranges::find(type.gpus, gpu) == type.gpus.end()) return true;
   }
   return false;
 }
 
 void add_once(std::vector<std::string>& list, std::string text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+  if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
 }
 
 // Adds properties that a type without a described inside states of its GPUs and that these lack.
@@ -96,7 +96,7 @@ std::vector<std::string> remarks_on(const Platform& platform) {
     const auto measured = [&](const Device& device) {
       return device.gpu.buses.peer.value > 0 && &platform.vms[device.vm] == &vm;
     };
-    if (vm.device_count < 2 || std::any_of(platform.devices.begin(), platform.devices.end(), measured)) continue;
+    if (vm.device_count < 2 || std::ranges::any_of(platform.devices, measured)) continue;
     if (vm.type.inside.empty()) add_lacking(platform, vm, out);
     if (vm.type.says_how_gpus_meet) continue;
     add_once(out, fmt::format("VM type {} does not say how its GPUs reach each other: host memory is used, at {:g} of "

@@ -42,7 +42,7 @@ std::vector<const Vm*> kinds_at(const Platform& platform, const std::vector<int>
   std::vector<const Vm*> out;
   std::vector<int> known;
   for (std::size_t i = 0; i < platform.vms.size(); ++i) {
-    if (platform.vms[i].site != site || std::find(known.begin(), known.end(), kinds[i]) != known.end()) continue;
+    if (platform.vms[i].site != site || std::ranges::find(known, kinds[i]) != known.end()) continue;
     known.push_back(kinds[i]);
     out.push_back(&platform.vms[i]);
   }

@@ -71,7 +71,7 @@ std::vector<std::vector<WanHop>> WanRoutes::routes_from(int from) const {
     if (routes[site].empty() && (!direct[site] || before[hop] < 0)) {
       for (int i = static_cast<int>(hop); i >= 0; i = before[i])
         routes[site].push_back(hop_of(static_cast<std::size_t>(i)));
-      std::reverse(routes[site].begin(), routes[site].end());
+      std::ranges::reverse(routes[site]);
     }
     const bool all = everywhere_ || sites_[site].transit;
     if (opened[site] || (!all && (!links_[hop / 2].transit || opened_to_transit[site]))) continue;
@@ -87,7 +87,7 @@ std::vector<std::string> missing_routes(const Platform& platform) {
   const WanRoutes stated(platform), through(platform, true);
   const auto name = [&](int site) { return platform.sites[site].name; };
   const auto vm_at = [&](int site) {
-    return std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) { return vm.site == site; })->name;
+    return std::ranges::find_if(platform.vms, [&](const Vm& vm) { return vm.site == site; })->name;
   };
   std::set<int> used;
   for (const Vm& vm : platform.vms) used.insert(vm.site);

@@ -79,11 +79,12 @@ std::string best_text(const RunResult& result, const Verdict& v) {
   if (p.bill.cost && *p.bill.cost > 0) out.push_back(fmt::format("{} {}", money_text(*p.bill.cost), p.bill.currency));
   if (v.fits && *v.fits < kSureToFit) out.push_back(fmt::format("fits: {}", percent(*v.fits)));
   // Where one GPU is all there is, nothing is picked.
-  const bool is_choice = p.gpus > 1 || std::any_of(result.predictions.begin(), result.predictions.end(),
-                                                   [&](const Prediction& other) { return other.group != p.group; });
+  const bool is_choice = p.gpus > 1 || std::ranges::any_of(result.predictions, [&](const Prediction& other) {
+                           return other.group != p.group;
+                         });
   if (is_choice) out.push_back(v.right ? fmt::format("{} sure", percent(*v.right)) : "how sure: --intervals");
   // Lines break between these only.
-  for (auto& one : out) std::replace(one.begin(), one.end(), ' ', kNoBreak);
+  for (auto& one : out) std::ranges::replace(one, ' ', kNoBreak);
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -128,8 +129,7 @@ std::string suggestion_text(const std::string& first, const Suggestion& s) {
 std::vector<std::string> places_of(const std::vector<const Prediction*>& predictions) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // by technique
   for (const Prediction* p : predictions) {
-    const auto at =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.first == p->technique->name; });
+    const auto at = std::ranges::find_if(groups, [&](const auto& one) { return one.first == p->technique->name; });
     auto& own = at == groups.end() ? groups.emplace_back(p->technique->name, std::vector<std::string>()) : *at;
     own.second.push_back(group_text(p->group));
   }
@@ -172,8 +172,7 @@ std::string first_remedy(const std::string& reason) {
     const std::size_t end = std::min(reason.find(next, begin), reason.size());
     std::string remedy = reason.substr(begin, end - begin);
     // Other techniques that fit have rows of their own.
-    const bool named =
-        std::find(techniques.begin(), techniques.end(), remedy.substr(0, remedy.find(' '))) != techniques.end();
+    const bool named = std::ranges::find(techniques, remedy.substr(0, remedy.find(' '))) != techniques.end();
     if (!named) return remedy;
     begin = end + next.size();
   }
@@ -190,7 +189,7 @@ std::string TimeUnit::text(Seconds time) const {
 TimeUnit unit_of(const std::vector<Seconds>& times, double least_value, std::initializer_list<TimeUnit> units) {
   TimeUnit out = *units.begin();
   if (times.empty()) return out;
-  const Seconds least = *std::min_element(times.begin(), times.end());
+  const Seconds least = *std::ranges::min_element(times);
   for (const auto& unit : units) {
     if (least.value >= least_value * unit.seconds) out = unit;
   }
@@ -239,8 +238,8 @@ std::string setup_text(const Scenario& s) {
   std::vector<std::string> out;
   if (s.models.size() == 1) out.push_back(model_text(s.models.front()));
   out.push_back(extent_text(t));
-  const bool same = std::all_of(s.models.begin(), s.models.end(),
-                                [&](const Transformer& model) { return model.sequence == s.models.front().sequence; });
+  const bool same = std::ranges::all_of(
+      s.models, [&](const Transformer& model) { return model.sequence == s.models.front().sequence; });
   out.push_back(same && !s.models.empty() ? fmt::format("{} x {} tokens per step", t.batch, s.models.front().sequence)
                                           : count_of(t.batch, "sequence") + " per step");
   out.push_back(count_of(t.steps(), "step"));
@@ -248,7 +247,7 @@ std::string setup_text(const Scenario& s) {
   if (!s.software.stack.empty()) out.push_back(s.software.stack);
   if (s.software.attention == AttentionKernel::kFlash) out.emplace_back("flash attention");
   // Lines break between these only.
-  for (auto& one : out) std::replace(one.begin(), one.end(), ' ', kNoBreak);
+  for (auto& one : out) std::ranges::replace(one, ' ', kNoBreak);
   return fmt::format("{}: {}", s.name, fmt::join(out, ", "));
 }
 
@@ -311,13 +310,12 @@ std::string assumed_text(const RunResult& result, const TableOptions& options) {
     return out;
   }
   std::string text = fmt::format("{} value{}", all.size(), all.size() == 1 ? "" : "s");
-  const auto most =
-      std::max_element(options.verdicts.begin(), options.verdicts.end(), [](const auto& a, const auto& b) {
-        const auto ratio = [](const Verdict& v) {
-          return v.key_assumption ? v.key_assumption->job.high / v.key_assumption->job.low : 0;
-        };
-        return ratio(a) < ratio(b);
-      });
+  const auto most = std::ranges::max_element(options.verdicts, [](const auto& a, const auto& b) {
+    const auto ratio = [](const Verdict& v) {
+      return v.key_assumption ? v.key_assumption->job.high / v.key_assumption->job.low : 0;
+    };
+    return ratio(a) < ratio(b);
+  });
   if (most != options.verdicts.end() && most->key_assumption) {
     const KeyAssumption& key = *most->key_assumption;
     const TimeUnit unit = job_unit({Seconds{key.job.low}});
@@ -329,8 +327,7 @@ std::string assumed_text(const RunResult& result, const TableOptions& options) {
 }
 
 std::string like_text(const TableOptions& options) {
-  const auto at = std::find_if(options.verdicts.begin(), options.verdicts.end(),
-                               [](const Verdict& v) { return v.nearest.has_value(); });
+  const auto at = std::ranges::find_if(options.verdicts, [](const Verdict& v) { return v.nearest.has_value(); });
   if (at == options.verdicts.end()) return "";
   const NearestValidated& n = *at->nearest;
   const std::string outside =

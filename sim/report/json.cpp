@@ -314,8 +314,7 @@ std::string to_text(const std::vector<RunResult>& results, Format format) {
 
 std::string to_csv(const std::vector<RunResult>& results) {
   const bool intervals = !results.empty() && results.front().uncertainty;
-  const bool jobs =
-      std::any_of(results.begin(), results.end(), [](const auto& result) { return !result.jobs.empty(); });
+  const bool jobs = std::ranges::any_of(results, [](const auto& result) { return !result.jobs.empty(); });
   std::string out = csv_header() + (intervals ? interval_header() : "") + (jobs ? job_header() : "") + "\n";
   for (const auto& result : results) {
     for (std::size_t i = 0; i < result.predictions.size(); ++i) {

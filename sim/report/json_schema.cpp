@@ -107,8 +107,8 @@ class SchemaWriter {
   Json write(const std::string& name) {
     const FileKeys& file = find(name);
     const auto root = file.keys.alternatives("");
-    const bool extends = std::any_of(root.front().keys.begin(), root.front().keys.end(),
-                                     [](const auto& record) { return record.key == kExtends.name; });
+    const bool extends =
+        std::ranges::any_of(root.front().keys, [](const auto& record) { return record.key == kExtends.name; });
     Json out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                 {"title", fmt::format("slmsim: {}", file.title)},
                 {"description", file.about}};
@@ -138,7 +138,7 @@ class SchemaWriter {
   };
 
   const FileKeys& find(const std::string& name) const {
-    return *std::find_if(files_.begin(), files_.end(), [&](const auto& file) { return file.name == name; });
+    return *std::ranges::find_if(files_, [&](const auto& file) { return file.name == name; });
   }
 
   // `complete`: required keys must be present; not so in a part of a scenario that extends another.
@@ -211,7 +211,7 @@ class SchemaWriter {
   Json shared(const ValueType& type) {
     std::string name = fmt::format("{}{}", type.stated ? "" : "plain ", kind_text(type));
     if (type.kind == Kind::kNumber || type.kind == Kind::kInteger) name += fmt::format("_{}", range_text(type));
-    std::replace(name.begin(), name.end(), ' ', '_');
+    std::ranges::replace(name, ' ', '_');
     shared_[name] = type.stated ? or_stated(plain(type)) : plain(type);
     return {{"$ref", fmt::format("#/$defs/{}", name)}};
   }

@@ -79,7 +79,7 @@ std::string table(const std::vector<KeyRecord>& keys) {
     const std::string name = fmt::format("`{}`", record.key);
     const std::string said =
         fmt::format("{} | {} | {} | {}", types_text(record.types), ranges, default_text(record), record.about);
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.second == said; });
+    const auto same = std::ranges::find_if(rows, [&](const auto& row) { return row.second == said; });
     if (same == rows.end()) {
       rows.emplace_back(name, said);
     } else {
@@ -126,11 +126,10 @@ class SectionWriter {
   }
 
   void add_section(std::string name, std::string table) {
-    const auto same =
-        std::find_if(sections_.begin(), sections_.end(), [&](const auto& section) { return section.table == table; });
+    const auto same = std::ranges::find_if(sections_, [&](const auto& section) { return section.table == table; });
     if (same == sections_.end()) {
       sections_.push_back({{std::move(name)}, std::move(table)});
-    } else if (std::find(same->names.begin(), same->names.end(), name) == same->names.end()) {
+    } else if (std::ranges::find(same->names, name) == same->names.end()) {
       same->names.push_back(std::move(name));
     }
   }

@@ -20,9 +20,8 @@ std::optional<std::vector<std::string>> site_names(const Platform& platform, con
   std::vector<std::string> out;
   for (const int index : whole_sites(platform, group)) {
     const std::string& name = platform.sites[index].name;
-    const bool misleads = std::any_of(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) {
-      return vm.name == name && std::find(group.begin(), group.end(), name) == group.end();
-    });
+    const bool misleads = std::ranges::any_of(
+        platform.vms, [&](const Vm& vm) { return vm.name == name && std::ranges::find(group, name) == group.end(); });
     if (misleads) return std::nullopt;
     out.push_back(name);
   }
@@ -40,8 +39,8 @@ GroupCounts group_counts(const Scenario& scenario) {
   GroupCounts out;
   for (const Group& group : scenario.groups) {
     const std::size_t sites = far ? whole_sites(platform, group.names).size() : 0;
-    const bool vm = group.names.size() == 1 && std::any_of(platform.vms.begin(), platform.vms.end(),
-                                                           [&](const Vm& v) { return v.name == group.names.front(); });
+    const bool vm = group.names.size() == 1 &&
+                    std::ranges::any_of(platform.vms, [&](const Vm& v) { return v.name == group.names.front(); });
     int& count = group.devices.size() == platform.devices.size() ? out.together
                  : sites == 2                                    ? out.pairs
                  : sites == 1 && !vm                             ? out.sites
@@ -57,7 +56,7 @@ GroupCounts group_counts(const Scenario& scenario) {
 std::size_t lone_sites(const Platform& platform) {
   std::vector<int> vms(platform.sites.size(), 0);
   for (const Vm& vm : platform.vms) ++vms[vm.site];
-  return static_cast<std::size_t>(std::count(vms.begin(), vms.end(), 1));
+  return static_cast<std::size_t>(std::ranges::count(vms, 1));
 }
 
 std::string share_text(int tried, std::size_t all, const char* one, const char* many) {
@@ -84,7 +83,7 @@ std::string wrapped(const std::string& first, const std::string& text) {
     begin = end + 1;
   }
   out += line + "\n";
-  std::replace(out.begin(), out.end(), kNoBreak, ' ');
+  std::ranges::replace(out, kNoBreak, ' ');
   return out;
 }
 

@@ -68,9 +68,8 @@ std::string run_command(const PlanReport& report, const PlannedModel& m, std::si
                                 shell_word(m.model));
   for (const auto& text : report.overrides) {
     const std::string path = parse_override(text).path;
-    const bool anew = std::any_of(paths.begin(), paths.end(), [&](const std::string& other) {
-      return path == other || path.starts_with(other + ".");
-    });
+    const bool anew = std::ranges::any_of(
+        paths, [&](const std::string& other) { return path == other || path.starts_with(other + "."); });
     if (!anew) out += " --set " + shell_word(text);
   }
   for (const auto& text : m.overrides[plan]) out += " --set " + shell_word(text);
@@ -87,7 +86,7 @@ std::vector<std::string> remarks_of(const PlannedModel& m) {
   std::vector<std::string> out;
   for (const auto& p : m.predictions) {
     for (const auto& remark : p.remarks) {
-      if (std::find(out.begin(), out.end(), remark) == out.end()) out.push_back(remark);
+      if (std::ranges::find(out, remark) == out.end()) out.push_back(remark);
     }
   }
   return out;

@@ -43,9 +43,7 @@ struct Row {
   std::vector<const Prediction*> predictions;
 
   const Prediction& first() const { return *predictions.front(); }
-  bool has(const Prediction* one) const {
-    return std::find(predictions.begin(), predictions.end(), one) != predictions.end();
-  }
+  bool has(const Prediction* one) const { return std::ranges::find(predictions, one) != predictions.end(); }
   std::string techniques() const {
     return names([](const Prediction& p) { return std::string(p.technique->name); }, " = ");
   }
@@ -58,7 +56,7 @@ struct Row {
   std::string names(Name name, const char* between) const {
     std::vector<std::string> out;
     for (const Prediction* p : predictions) {
-      if (std::find(out.begin(), out.end(), name(*p)) == out.end()) out.push_back(name(*p));
+      if (std::ranges::find(out, name(*p)) == out.end()) out.push_back(name(*p));
     }
     return fmt::format("{}", fmt::join(out, between));
   }
@@ -79,18 +77,18 @@ std::vector<Row> rows_of(const RunResult& result, const std::string& model, cons
   for (const auto& p : result.predictions) {
     if (p.model == model && p.status == Status::kOk) sorted.push_back(&p);
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Prediction* a, const Prediction* b) {
+  std::ranges::stable_sort(sorted, [&](const Prediction* a, const Prediction* b) {
     return a->job != b->job ? a->job < b->job : a == best && b != best;
   });
   std::vector<Row> out;
   for (const Prediction* p : sorted) {
     const auto joins = [&](const Row& row) {
-      const auto all = [&](auto same) { return std::all_of(row.predictions.begin(), row.predictions.end(), same); };
+      const auto all = [&](auto same) { return std::ranges::all_of(row.predictions, same); };
       return same_figures(row.first(), *p) &&
              (all([&](const auto* other) { return other->technique == p->technique; }) ||
               all([&](const auto* other) { return other->group == p->group; }));
     };
-    const auto at = std::find_if(out.begin(), out.end(), joins);
+    const auto at = std::ranges::find_if(out, joins);
     (at == out.end() ? out.emplace_back() : *at).predictions.push_back(p);
   }
   // Rows of several techniques that are the same on several groups.
@@ -206,7 +204,7 @@ void add_model(std::string& out, const RunResult& result, std::size_t index, con
   std::size_t left = 0;
   if (const std::size_t most = several ? kRowsOfSeveral : kRows; !options.all && rows.size() > most) {
     // By another objective the best one may be slower than all of these.
-    const auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.has(best); });
+    const auto at = std::ranges::find_if(rows, [&](const Row& row) { return row.has(best); });
     if (at != rows.end() && at - rows.begin() >= static_cast<std::ptrdiff_t>(most))
       std::iter_swap(rows.begin() + static_cast<std::ptrdiff_t>(most) - 1, at);
     left = rows.size() - most;
@@ -250,7 +248,7 @@ std::string remarks_text(const std::vector<const Prediction*>& predictions) {
     }
   }
   const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };
-  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return head_of(a) < head_of(b); });
+  std::ranges::stable_sort(all, [&](const auto& a, const auto& b) { return head_of(a) < head_of(b); });
   for (const auto& remark : all) {
     if (head_of(remark) != remark && head_of(remark) == head) {
       line += ", " + remark.substr(head.size() + 2);
@@ -270,7 +268,7 @@ std::string moments_text(const std::vector<Prediction>& predictions) {
     const DeviceMemory* memory = fullest(p.memory);
     if (!memory) continue;
     auto& names = by_moment[memory->moment];
-    if (std::find(names.begin(), names.end(), p.technique->name) == names.end()) names.emplace_back(p.technique->name);
+    if (std::ranges::find(names, p.technique->name) == names.end()) names.emplace_back(p.technique->name);
   }
   std::string out;
   for (const auto& [moment, names] : by_moment)

@@ -84,10 +84,10 @@ std::string memory_cell(Bytes size) { return fmt::format("{:.2f}", size.value / 
 // Explains a table without rows: predictions that did not run use no links.
 std::string none_text(const RunResult& result) {
   const auto& all = result.predictions;
-  if (std::none_of(all.begin(), all.end(), [](const Prediction& p) { return p.is_timed(); }))
+  if (std::ranges::none_of(all, [](const Prediction& p) { return p.is_timed(); }))
     return "  none: nothing ran, for the reasons above\n";
   const auto& vms = result.scenario.platform.vms;
-  if (std::all_of(vms.begin(), vms.end(), [](const Vm& vm) { return vm.type.inside.empty(); }))
+  if (std::ranges::all_of(vms, [](const Vm& vm) { return vm.type.inside.empty(); }))
     return "  none: no VM type of this platform describes its inside (docs/scenario.md, The inside of a node)\n";
   return "  none: the VM types of what ran do not describe their inside (docs/scenario.md, The inside of a node)\n";
 }

@@ -19,7 +19,7 @@ std::vector<std::string> parts_of(const std::string& word) {
   std::vector<std::string> parts;
   std::istringstream stream(word);
   for (std::string part; std::getline(stream, part, '+');) parts.push_back(part);
-  std::sort(parts.begin(), parts.end());
+  std::ranges::sort(parts);
   return parts;
 }
 
@@ -30,12 +30,11 @@ template <class Thing, class Is>
 std::vector<std::string> keep(std::vector<Thing>& things, const std::vector<std::string>& words, Is is) {
   std::vector<std::string> missing;
   for (const auto& word : words) {
-    if (std::none_of(things.begin(), things.end(), [&](const Thing& thing) { return is(thing, word); }))
-      missing.push_back(word);
+    if (std::ranges::none_of(things, [&](const Thing& thing) { return is(thing, word); })) missing.push_back(word);
   }
   if (words.empty()) return missing;
   std::erase_if(things, [&](const Thing& thing) {
-    return std::none_of(words.begin(), words.end(), [&](const std::string& word) { return is(thing, word); });
+    return std::ranges::none_of(words, [&](const std::string& word) { return is(thing, word); });
   });
   return missing;
 }
@@ -45,7 +44,7 @@ std::vector<std::string> keep(std::vector<Thing>& things, const std::vector<std:
 bool is_group(const Scenario& scenario, const Group& group, const std::string& word) {
   if (word == "all") return group.devices.size() == scenario.platform.devices.size();
   auto names = group.names;
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names == parts_of(word);
 }
 
@@ -73,8 +72,8 @@ std::string narrow(Scenario& scenario, const Filter& filter) {
                             [](const auto& t, const auto& word) { return t.technique->name == word; });
   tell(missing, "technique", techniques);
   const auto& known = technique_names();
-  if (!missing.empty() && std::all_of(missing.begin(), missing.end(), [&](const std::string& word) {
-        return std::find(known.begin(), known.end(), word) != known.end();
+  if (!missing.empty() && std::ranges::all_of(missing, [&](const std::string& word) {
+        return std::ranges::find(known, word) != known.end();
       })) {
     techniques.insert(techniques.end(), missing.begin(), missing.end());
     out += fmt::format("; add it under techniques, or by --set 'techniques=[{}]'", fmt::join(techniques, ", "));

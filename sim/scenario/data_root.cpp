@@ -65,7 +65,7 @@ std::vector<fs::path> data_roots(const fs::path& file) {
   std::vector<fs::path> roots;
   std::error_code ignored;
   const auto add = [&](const fs::path& folder) {
-    const bool known = std::find(roots.begin(), roots.end(), folder) != roots.end();
+    const bool known = std::ranges::find(roots, folder) != roots.end();
     const bool holds_any =
         fs::is_directory(folder / "platforms", ignored) || fs::is_directory(folder / "models", ignored);
     if (!known && holds_any) roots.push_back(folder);
@@ -110,7 +110,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
     if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

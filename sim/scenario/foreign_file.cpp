@@ -86,7 +86,7 @@ std::string program_of(std::string_view text) {
 }
 
 bool begins_with_any(std::string_view line, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return line.starts_with(word); });
+  return std::ranges::any_of(words, [&](std::string_view word) { return line.starts_with(word); });
 }
 
 std::optional<Foreign> script_file(const std::string& ending, std::string_view text,
@@ -133,7 +133,7 @@ std::optional<Foreign> toml_file(const std::string& ending, const std::vector<st
 }
 
 std::optional<Foreign> table_file(const std::string& ending, const std::vector<std::string_view>& lines) {
-  const auto commas = [](std::string_view line) { return std::count(line.begin(), line.end(), ','); };
+  const auto commas = [](std::string_view line) { return std::ranges::count(line, ','); };
   const std::string_view head = lines.empty() ? "" : lines.front();
   const bool columns = lines.size() > 1 && commas(head) >= 2 && commas(head) == commas(lines[1]) &&
                        head.find_first_of(":{}[]#") == std::string_view::npos;
@@ -226,14 +226,13 @@ void refuse_foreign_keys(const Node& file) {
   static const std::vector<std::string> kOwn = {"extends",  "platform", "models",    "techniques", "groups", "training",
                                                 "software", "nccl",     "selection", "plan",       "job"};
   const auto is_own = [&](const std::string& key) {
-    return std::find(kOwn.begin(), kOwn.end(), key) != kOwn.end() || !nearest(key, kOwn).empty();
+    return std::ranges::find(kOwn, key) != kOwn.end() || !nearest(key, kOwn).empty();
   };
   Place place = file.place;
   place.line = place.column = 0;
   const bool scenario = file.find("platform") || file.find("extends");
   for (const auto& [keys, what, use] : kPrograms) {
-    const bool all =
-        std::all_of(keys.begin(), keys.end(), [&](std::string_view k) { return k.empty() || file.find(k); });
+    const bool all = std::ranges::all_of(keys, [&](std::string_view k) { return k.empty() || file.find(k); });
     if (all && !scenario) refuse_foreign(place, {fmt::format("{}, by its \"{}\"", what, keys.front()), use});
   }
   std::vector<std::string> others;

@@ -60,7 +60,7 @@ class GroupReader {
   bool is_word(const std::string& text) const {
     if (text == kAll || text == kEach) return true;
     return (text == kPairs || text == kSites) &&
-           std::none_of(platform_.vms.begin(), platform_.vms.end(), [&](const Vm& vm) { return vm.name == text; });
+           std::ranges::none_of(platform_.vms, [&](const Vm& vm) { return vm.name == text; });
   }
 
   void add_word(const std::string& word, const Place& place) {
@@ -112,12 +112,9 @@ class GroupReader {
   // The group of a name, looked up among VMs, GPUs, ranges of VMs and sites, in that order.
   std::optional<Group> meaning_of(const std::string& name) const {
     Group group;
-    const auto vm =
-        std::find_if(platform_.vms.begin(), platform_.vms.end(), [&](const Vm& v) { return v.name == name; });
-    const auto device = std::find_if(platform_.devices.begin(), platform_.devices.end(),
-                                     [&](const Device& d) { return d.name == name; });
-    const auto site =
-        std::find_if(platform_.sites.begin(), platform_.sites.end(), [&](const Site& s) { return s.name == name; });
+    const auto vm = std::ranges::find_if(platform_.vms, [&](const Vm& v) { return v.name == name; });
+    const auto device = std::ranges::find_if(platform_.devices, [&](const Device& d) { return d.name == name; });
+    const auto site = std::ranges::find_if(platform_.sites, [&](const Site& s) { return s.name == name; });
     if (vm != platform_.vms.end()) {
       add_vm(group, *vm);
     } else if (device != platform_.devices.end()) {
@@ -170,7 +167,7 @@ class GroupReader {
     if (dots == std::string::npos) return {0, 0};
     const auto& vms = platform_.vms;
     const auto find = [&](const std::string& name) {
-      const auto found = std::find_if(vms.begin(), vms.end(), [&](const Vm& vm) { return vm.name == name; });
+      const auto found = std::ranges::find_if(vms, [&](const Vm& vm) { return vm.name == name; });
       return static_cast<std::size_t>(found - vms.begin());
     };
     const std::size_t first = find(text.substr(0, dots)), last = find(text.substr(dots + 2));
@@ -188,7 +185,7 @@ class GroupReader {
 
   void add(Group group, const Place& place) {
     const auto same = [&](const Group& other) { return other.devices == group.devices; };
-    if (group.devices.empty() || std::any_of(groups_.begin(), groups_.end(), same)) return;
+    if (group.devices.empty() || std::ranges::any_of(groups_, same)) return;
     if (groups_.size() == kMostGroups)
       reading_.error(place, fmt::format("more than {} groups; name those that matter", kMostGroups));
     if (groups_.size() < kMostGroups) groups_.push_back(std::move(group));

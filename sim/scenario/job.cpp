@@ -197,7 +197,7 @@ class JobReader {
     LinkDay day;
     std::vector<std::string> names;
     for (const WanLink& link : platform_.links) names.push_back(link.name);
-    const auto at = std::find(names.begin(), names.end(), entry.key);
+    const auto at = std::ranges::find(names, entry.key);
     day.link = static_cast<int>(at - names.begin());
     if (at == names.end() && !fields.describing())
       reading_.error(entry.place, fmt::format("job.links: there is no link \"{}\"; {}", entry.key.substr(0, 64),
@@ -249,7 +249,7 @@ const std::vector<std::string>& failure_names() {
 }
 
 bool JobRules::fails() const {
-  return std::any_of(failures.begin(), failures.end(), [](const auto& rules) { return rules.has_value(); });
+  return std::ranges::any_of(failures, [](const auto& rules) { return rules.has_value(); });
 }
 
 JobRules read_job(Fields fields, const Platform& platform, int epochs, bool priced, Reading& reading) {

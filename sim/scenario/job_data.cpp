@@ -41,7 +41,7 @@ std::optional<NamedPlace> read_place(Fields& fields, const FileKey& key, const P
   if (!node || fields.describing()) return std::nullopt;
   std::vector<std::string> names = {"local", "store"};
   for (const Site& site : platform.sites) names.push_back(site.name);
-  const auto at = std::find(names.begin(), names.end(), node->scalar);
+  const auto at = std::ranges::find(names, node->scalar);
   if (node->kind != Node::Kind::kScalar || at == names.end()) {
     fields.error_at(node->place,
                     fmt::format("{}: \"{}\" is neither local, store nor a site; {}", fields.path_of(key.name),
@@ -50,7 +50,7 @@ std::optional<NamedPlace> read_place(Fields& fields, const FileKey& key, const P
   }
   const int site = static_cast<int>(at - names.begin()) - 2;
   if (site < 0) return NamedPlace{node->scalar == names.front() ? StoragePlace::kLocal : StoragePlace::kStore};
-  if (std::none_of(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) { return vm.site == site; }))
+  if (std::ranges::none_of(platform.vms, [&](const Vm& vm) { return vm.site == site; }))
     fields.error_at(node->place,
                     fmt::format("{}: there is no VM at {} to {}; name a site with VMs, or store with its rate",
                                 fields.path_of(key.name), node->scalar, purpose));

@@ -213,7 +213,7 @@ Node with_bases(Node node, const fs::path& file, const Reach& reach, std::vector
                      fmt::format("extends is {}; one file's path is expected", kind_name(base_name->kind)));
   const fs::path base_file = (file.parent_path() / base_name->scalar).lexically_normal();
   chain.push_back(file.lexically_normal());
-  const bool ring = std::find(chain.begin(), chain.end(), base_file) != chain.end();
+  const bool ring = std::ranges::find(chain, base_file) != chain.end();
   if (ring)
     throw InputError(base_name->place,
                      fmt::format("\"{}\" extends itself; a base must not lead back to it", base_name->scalar));

@@ -141,7 +141,7 @@ Fill mesh_option(const FileKey& key) {
 }
 
 const OptionValue& OptionValues::value(const OptionSpec& option) const {
-  const auto at = std::find_if(values_.begin(), values_.end(), [&](const auto& set) { return set.first == &option; });
+  const auto at = std::ranges::find_if(values_, [&](const auto& set) { return set.first == &option; });
   return at == values_.end() ? option.fallback : at->second;
 }
 

@@ -101,7 +101,7 @@ Node chosen_models(const Node& models, const Node& names) {
   };
   const std::vector<Node> listed = models.kind == Node::Kind::kScalar ? std::vector{models} : models.items;
   const auto choose = [&](Node& name) {
-    const auto own = std::find_if(listed.begin(), listed.end(), [&](const Node& model) {
+    const auto own = std::ranges::find_if(listed, [&](const Node& model) {
       return name.kind == Node::Kind::kScalar && !name.scalar.empty() && name_of(model) == name.scalar;
     });
     if (own != listed.end()) name = *own;
@@ -142,7 +142,7 @@ std::string positions_of(const Node& list) {
 }  // namespace
 
 bool apply(Node& root, const Override& override) {
-  if (std::count(override.path.begin(), override.path.end(), '.') > kMostDots)
+  if (std::ranges::count(override.path, '.') > kMostDots)
     throw InputError(override.place,
                      fmt::format("a path of more than {} dots; no value of a scenario is nested that deep", kMostDots));
   if (override.path.starts_with("techniques.")) list_techniques_as_map(root);

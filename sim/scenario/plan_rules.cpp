@@ -29,7 +29,7 @@ void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
                     "settings, larger batches.",
                     "none"};
   for (const Node* item : fields.list(key, {ValueType::choice(kNames)})) {
-    const auto at = std::find(kNames.begin(), kNames.end(), item->scalar);
+    const auto at = std::ranges::find(kNames, item->scalar);
     if (item->kind != Node::Kind::kScalar || at == kNames.end()) {
       reading.error(item->place, fmt::format("plan.allow: \"{}\" is unknown; {}", item->scalar.substr(0, 64),
                                              did_you_mean(item->scalar, kNames)));
@@ -59,7 +59,7 @@ std::vector<int> read_values(Fields& fields, const FileKey& key) {
 std::vector<int> read_names(Fields& fields, const FileKey& key, const std::vector<std::string>& names) {
   std::vector<int> out;
   for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
-    const auto at = std::find(names.begin(), names.end(), item->scalar);
+    const auto at = std::ranges::find(names, item->scalar);
     if (item->kind == Node::Kind::kScalar && at != names.end()) {
       out.push_back(static_cast<int>(at - names.begin()));
     } else {
@@ -71,9 +71,9 @@ std::vector<int> read_names(Fields& fields, const FileKey& key, const std::vecto
 }
 
 bool have_option(const std::vector<TechniqueOptions>& techniques, const std::string& key) {
-  return std::any_of(techniques.begin(), techniques.end(), [&](const TechniqueOptions& t) {
+  return std::ranges::any_of(techniques, [&](const TechniqueOptions& t) {
     const auto all = options_of(*t.technique);
-    return std::any_of(all.begin(), all.end(), [&](const OptionSpec* option) { return option->key == key; });
+    return std::ranges::any_of(all, [&](const OptionSpec* option) { return option->key == key; });
   });
 }
 
@@ -142,7 +142,7 @@ void check_dollars(const Scenario& scenario) {
 void check_cost(const Scenario& scenario) {
   const auto& by_gpu = scenario.plan.dollars_per_hour;
   const auto names = gpu_names(scenario.platform);
-  if (std::all_of(names.begin(), names.end(), [&](const auto& name) { return by_gpu.contains(name); })) return;
+  if (std::ranges::all_of(names, [&](const auto& name) { return by_gpu.contains(name); })) return;
   for (const Vm& vm : scenario.platform.vms) {
     if (!vm.type.price_per_hour)
       throw InputError({}, fmt::format("the objective cost needs the price of every VM: {} states no price_per_hour; "

@@ -26,7 +26,7 @@ fs::path resolved(const fs::path& path) {
 bool Reach::holds(const fs::path& file) const {
   if (folders.empty()) return true;
   const fs::path real = resolved(file);
-  return !real.empty() && std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+  return !real.empty() && std::ranges::any_of(folders, [&](const fs::path& folder) {
     const fs::path root = resolved(folder);
     return !root.empty() && is_below(real, root);
   });

@@ -73,8 +73,7 @@ class ScenarioReader {
       const bool of_file = models[i]->named_at.source && models[i]->place.source;
       const std::string name = of_file ? model_name_of(models[i]->place.source->name) : "model";
       auto model = read_transformer(*models[i], fmt::format("models.{}", i), name, reading_);
-      const bool twice = std::any_of(scenario_.models.begin(), scenario_.models.end(),
-                                     [&](const auto& m) { return m.name == model.name; });
+      const bool twice = std::ranges::any_of(scenario_.models, [&](const auto& m) { return m.name == model.name; });
       if (twice && !model.name.empty())
         reading_.error(
             models[i]->named_at.source ? models[i]->named_at : models[i]->place,
@@ -105,7 +104,7 @@ class ScenarioReader {
     const Nccl& nccl = scenario_.nccl;
     const bool order = nccl.ring_order != RingOrder::kAsNumbered;
     if ((!order && nccl.ring_directions == RingDirections::kOne) || scenario_.groups.empty()) return;
-    const bool any = std::any_of(scenario_.groups.begin(), scenario_.groups.end(), [&](const Group& group) {
+    const bool any = std::ranges::any_of(scenario_.groups, [&](const Group& group) {
       std::set<int> vms;
       for (const int device : group.devices) vms.insert(scenario_.platform.devices[device].vm);
       return vms.size() > 2;
@@ -189,7 +188,7 @@ class ScenarioReader {
   }
 
   bool is_used(KernelPart part) const {
-    return std::any_of(scenario_.models.begin(), scenario_.models.end(), [&](const Transformer& model) {
+    return std::ranges::any_of(scenario_.models, [&](const Transformer& model) {
       const OperatorGraph operators = build_operator_graph(model);
       const auto [first, last] = boost::vertices(operators);
       return std::any_of(first, last, [&](const auto v) {
@@ -221,7 +220,7 @@ class ScenarioReader {
   std::vector<std::string> rated_names() const {
     std::vector<std::string> names = architecture_names();
     for (const auto& device : scenario_.platform.devices) {
-      const bool known = std::find(names.begin(), names.end(), device.gpu.name) != names.end();
+      const bool known = std::ranges::find(names, device.gpu.name) != names.end();
       if (!known && !device.gpu.name.empty()) names.push_back(device.gpu.name);
     }
     return names;

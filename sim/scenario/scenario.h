@@ -112,8 +112,7 @@ bool is_group(const Scenario& scenario, const Group& group, const std::string& w
 
 // The scenario's model of this name. It exists: names of predictions and runs are the scenario's own.
 inline const Transformer& model_named(const Scenario& scenario, const std::string& name) {
-  return *std::find_if(scenario.models.begin(), scenario.models.end(),
-                       [&](const Transformer& model) { return model.name == name; });
+  return *std::ranges::find_if(scenario.models, [&](const Transformer& model) { return model.name == name; });
 }
 
 // The scenario that a word names, and filters on its contents.

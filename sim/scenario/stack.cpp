@@ -242,7 +242,7 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
       "");
   if (!software.adam_kernel.empty()) {
     static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
-    if (std::find(kWays.begin(), kWays.end(), software.adam_kernel) == kWays.end())
+    if (std::ranges::find(kWays, software.adam_kernel) == kWays.end())
       fields.error("adam_kernel", fmt::format("{} is \"{}\"; {}", fields.path_of("adam_kernel"),
                                               printable(software.adam_kernel).substr(0, 64),
                                               did_you_mean(software.adam_kernel, kWays)));

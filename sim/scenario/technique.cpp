@@ -87,13 +87,13 @@ std::vector<std::string> technique_names() {
 
 const Technique* find_technique(const std::string& name) {
   const auto& table = technique_table();
-  const auto at = std::find_if(table.begin(), table.end(), [&](const Technique* t) { return t->name == name; });
+  const auto at = std::ranges::find_if(table, [&](const Technique* t) { return t->name == name; });
   return at == table.end() ? nullptr : *at;
 }
 
 std::size_t position_of(const Technique& technique) {
   const auto& table = technique_table();
-  return static_cast<std::size_t>(std::find(table.begin(), table.end(), &technique) - table.begin());
+  return static_cast<std::size_t>(std::ranges::find(table, &technique) - table.begin());
 }
 
 std::vector<TechniqueOptions> read_techniques(const Node& node, const std::string& path, Reading& reading) {
@@ -107,7 +107,7 @@ std::vector<TechniqueOptions> read_techniques(const Node& node, const std::strin
                                        did_you_mean(name, technique_names())));
       return;
     }
-    if (std::any_of(out.begin(), out.end(), [&](const auto& o) { return o.technique == technique; })) {
+    if (std::ranges::any_of(out, [&](const auto& o) { return o.technique == technique; })) {
       reading.error(place, fmt::format("{}: \"{}\" is listed twice; name each technique once", path, name));
       return;
     }

@@ -32,14 +32,14 @@ Lora read_lora(Fields fields) {
   const auto& names = lora_target_names();
   const FileKey key{"targets", "The products with an adapter each; up: both in front of a gate.", "[query, value]"};
   for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
-    const auto at = std::find(names.begin(), names.end(), item->scalar);
+    const auto at = std::ranges::find(names, item->scalar);
     if (item->kind != Node::Kind::kScalar || at == names.end()) {
       fields.error_at(item->place, fmt::format("{}: \"{}\" is unknown; {}", fields.path_of(key.name),
                                                item->scalar.substr(0, 64), did_you_mean(item->scalar, names)));
       continue;
     }
     const auto target = static_cast<LoraTarget>(at - names.begin());
-    if (std::find(out.targets.begin(), out.targets.end(), target) == out.targets.end()) out.targets.push_back(target);
+    if (std::ranges::find(out.targets, target) == out.targets.end()) out.targets.push_back(target);
   }
   if (out.targets.empty()) out.targets = kUsualTargets;
   fields.done();
@@ -193,15 +193,13 @@ void yield_to(Node& scenario, const std::string& path) {
   if (!training || !path.starts_with(kSection)) return;
   const std::string key = path.substr(kSection.size());
   for (const auto& ways : rivals()) {
-    const auto has = [&](const std::vector<std::string>& way) {
-      return std::find(way.begin(), way.end(), key) != way.end();
-    };
-    const auto own = std::find_if(ways.begin(), ways.end(), has);
+    const auto has = [&](const std::vector<std::string>& way) { return std::ranges::find(way, key) != way.end(); };
+    const auto own = std::ranges::find_if(ways, has);
     if (own == ways.end()) continue;
     for (auto way = ways.begin(); way != ways.end(); ++way) {
       if (way == own) continue;
       std::erase_if(training->entries,
-                    [&](const Entry& entry) { return std::find(way->begin(), way->end(), entry.key) != way->end(); });
+                    [&](const Entry& entry) { return std::ranges::find(*way, entry.key) != way->end(); });
     }
   }
 }

@@ -25,7 +25,7 @@ std::string text_at(const Json& body, const char* key, const std::string& otherw
 // The name as a path below the folder: relative paths in the scenario start from its own folder.
 fs::path checked_name(const std::string& name) {
   fs::path path(name);
-  const bool up = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+  const bool up = std::ranges::any_of(path, [](const fs::path& part) { return part == ".."; });
   if (name.empty() || name.size() > 400 || path.is_absolute() || up || printable(name) != name)
     throw InputError({}, "\"name\" is not a path below the folder");
   return path;
@@ -55,7 +55,7 @@ const std::vector<Verb>& verbs() {
 
 const Verb* find_verb(const std::string& name) {
   const auto& all = verbs();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Verb& verb) { return verb.name == name; });
+  const auto at = std::ranges::find_if(all, [&](const Verb& verb) { return verb.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 

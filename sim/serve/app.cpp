@@ -55,7 +55,7 @@ Response part(std::string name) {
 Json shipped(const std::filesystem::path& folder, const std::string& name) {
   for (const auto& root : data_roots(folder / "x")) {
     const auto names = names_in(root / "scenarios");
-    if (std::find(names.begin(), names.end(), name) != names.end())
+    if (std::ranges::find(names, name) != names.end())
       return tree_json(ScenarioFile(root / "scenarios" / (name + ".yaml")).self_contained(folder));
   }
   throw InputError({}, "there is no such scenario");

@@ -6,7 +6,7 @@ namespace slmsim::web {
 
 const Asset* find_asset(const std::string& name) {
   const auto& all = assets();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Asset& asset) { return asset.name == name; });
+  const auto at = std::ranges::find_if(all, [&](const Asset& asset) { return asset.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 

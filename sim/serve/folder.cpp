@@ -56,7 +56,7 @@ std::vector<std::string> Folder::list() const {
     const std::string path = at->path().lexically_relative(root_).string();
     if (at->is_regular_file(ignored) && !at->is_symlink(ignored) && problem_of(path).empty()) out.push_back(path);
   }
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 

@@ -55,7 +55,7 @@ std::string new_token() {
 std::optional<Response> check(const Guard& guard, const Request& request) {
   const std::string host = header(request, "host"), origin = header(request, "origin");
   const auto is_own = [&](const std::string& word) {
-    return std::find(guard.hosts.begin(), guard.hosts.end(), word) != guard.hosts.end();
+    return std::ranges::find(guard.hosts, word) != guard.hosts.end();
   };
   // Host contains the name where another name leads here (DNS rebinding).
   if (!is_own(host)) return refusal(403, "this page answers only under the address that slmsim serve printed");

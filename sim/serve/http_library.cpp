@@ -20,7 +20,7 @@ Request request_of(const httplib::Request& from) {
   Request out{.method = from.method, .path = from.path, .headers = {}, .query = {}, .body = from.body};
   for (const auto& [word, value] : from.headers) {
     std::string name = word;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
     // With a repeated header one reader would see the first and another the last.
     if (const auto [at, is_new] = out.headers.emplace(name, value); !is_new) at->second += ", " + value;
   }

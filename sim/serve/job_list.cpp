@@ -16,15 +16,15 @@ Response JobList::start(const Verb& verb, const std::string& body) {
     return job->over;
   };
   const auto is_old = [&](const std::shared_ptr<Job>& job) { return job->pace == verb.pace && is_over(job); };
-  const auto old = static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), is_old));
-  const auto alike = static_cast<std::size_t>(
-      std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->pace == verb.pace; }));
+  const auto old = static_cast<std::size_t>(std::ranges::count_if(jobs_, is_old));
+  const auto alike =
+      static_cast<std::size_t>(std::ranges::count_if(jobs_, [&](const auto& job) { return job->pace == verb.pace; }));
   const bool follows = verb.pace == Pace::kFollowing;
   if (alike - old >= (follows ? kMostFollowing : kMostLong))
     return follows ? json_response({{"job", nullptr}})
                    : refusal(503, "two searches are running already; wait, or cancel one");
   if (old >= kMostKept) {
-    const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), is_old);
+    const auto oldest = std::ranges::find_if(jobs_, is_old);
     (*oldest)->thread.join();
     jobs_.erase(oldest);
   }
@@ -52,7 +52,7 @@ Response JobList::start(const Verb& verb, const std::string& body) {
 
 std::shared_ptr<JobList::Job> JobList::find(std::uint64_t number) {
   const std::scoped_lock lock(mutex_);
-  const auto at = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->number == number; });
+  const auto at = std::ranges::find_if(jobs_, [&](const auto& job) { return job->number == number; });
   return at == jobs_.end() ? nullptr : *at;
 }
 

@@ -86,8 +86,7 @@ class SliceReader {
 
  private:
   Machine* find(const std::string& name) {
-    const auto at =
-        std::find_if(out_.machines.begin(), out_.machines.end(), [&](const auto& m) { return m.name == name; });
+    const auto at = std::ranges::find_if(out_.machines, [&](const auto& m) { return m.name == name; });
     return at == out_.machines.end() ? nullptr : &*at;
   }
 

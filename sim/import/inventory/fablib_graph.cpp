@@ -66,8 +66,8 @@ class GraphReader {
     const auto end = text_.find('>', at_);
     if (end == std::string::npos) fail("an element is not closed");
     std::string tag = text_.substr(at_ + 1, end - at_ - 1);
-    std::replace_if(
-        tag.begin(), tag.end(), [](unsigned char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    std::ranges::replace_if(
+        tag, [](unsigned char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
     const std::string name = tag.substr(0, tag.find_first_of(" /", 1));
     const bool closed = !tag.empty() && tag.back() == '/';
     if (name == "key") keys_[attribute(tag, "id")] = attribute(tag, "attr.name");

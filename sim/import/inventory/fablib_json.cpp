@@ -47,7 +47,7 @@ void gather(const Node& node, const std::string& parent, SliceTables& tables) {
 
 std::string plain_key(const std::string& text) {
   std::string out = lower_case(text);
-  std::replace(out.begin(), out.end(), ' ', '_');
+  std::ranges::replace(out, ' ', '_');
   return out;
 }
 

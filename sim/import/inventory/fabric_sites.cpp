@@ -28,7 +28,7 @@ constexpr City kCities[] = {
 const City* city_of(const std::string& site) {
   std::string name = site;
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const auto* at = std::find_if(std::begin(kCities), std::end(kCities), [&](const City& c) { return name == c.site; });
+  const auto* at = std::ranges::find_if(kCities, [&](const City& c) { return name == c.site; });
   return at == std::end(kCities) ? nullptr : at;
 }
 

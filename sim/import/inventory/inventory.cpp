@@ -133,7 +133,7 @@ const std::vector<KnownGpu>& known_gpus() {
     std::vector<KnownGpu> out;
     for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
       for (const auto& name : names_in(root / kGpuFile.folder)) {
-        if (std::any_of(out.begin(), out.end(), [&](const auto& gpu) { return gpu.name == name; })) continue;
+        if (std::ranges::any_of(out, [&](const auto& gpu) { return gpu.name == name; })) continue;
         const Node file = read_yaml(root / kGpuFile.folder / (name + ".yaml"));
         const Node* title = file.find("title");
         out.push_back({name, title ? title->scalar : name});
@@ -170,7 +170,7 @@ std::vector<std::string> gpus_in_brackets(const std::string& text) {
       if (short_form) name = first.substr(0, first.rfind(' ') + 1) + name;
       if (first.empty()) first = name;
       const std::string gpu = gpu_of_chip(name);
-      if (!gpu.empty() && std::find(out.begin(), out.end(), gpu) == out.end()) out.push_back(gpu);
+      if (!gpu.empty() && std::ranges::find(out, gpu) == out.end()) out.push_back(gpu);
     }
   }
   return out;

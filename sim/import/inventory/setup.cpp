@@ -87,13 +87,12 @@ class SetupWriter {
   }
 
   std::string& site_key(const std::string& site) {
-    const auto at = std::find_if(sites_.begin(), sites_.end(), [&](const auto& one) { return one.first == site; });
+    const auto at = std::ranges::find_if(sites_, [&](const auto& one) { return one.first == site; });
     return at->second;
   }
 
   void add_site(const Machine& machine) {
-    const bool known =
-        std::any_of(sites_.begin(), sites_.end(), [&](const auto& one) { return one.first == machine.site; });
+    const bool known = std::ranges::any_of(sites_, [&](const auto& one) { return one.first == machine.site; });
     if (known) return;
     sites_.emplace_back(machine.site,
                         site_names_.unique(machine.site.empty() ? "site" : lower_case(key_name(machine.site))));
@@ -102,8 +101,7 @@ class SetupWriter {
   }
 
   void assume(std::string text) {
-    if (std::find(out_.assumed.begin(), out_.assumed.end(), text) == out_.assumed.end())
-      out_.assumed.push_back(std::move(text));
+    if (std::ranges::find(out_.assumed, text) == out_.assumed.end()) out_.assumed.push_back(std::move(text));
   }
 
   std::string vm_text(const Machine& machine) {
@@ -123,7 +121,7 @@ class SetupWriter {
                          key, type, key));
     } else {
       const auto types = known_names(data_roots(std::filesystem::current_path() / "x"), kVmFile);
-      if (std::find(types.begin(), types.end(), machine.type) == types.end())
+      if (std::ranges::find(types, machine.type) == types.end())
         throw InputError(machine.place,
                          fmt::format("there is no VM type \"{}\"; {}", printable(machine.type).substr(0, 64),
                                      did_you_mean(machine.type, types)));
@@ -224,8 +222,8 @@ class SetupWriter {
   std::string techniques_text() const {
     const auto& all = request_.techniques;
     constexpr const char* kOthers = "slmsim list techniques names the others";
-    if (std::all_of(all.begin(), all.end(),
-                    [](const Chosen& one) { return one.why.empty() && one.value.find(':') == std::string::npos; })) {
+    if (std::ranges::all_of(
+            all, [](const Chosen& one) { return one.why.empty() && one.value.find(':') == std::string::npos; })) {
       std::vector<std::string> names;
       for (const auto& one : all) names.push_back(one.value);
       return fmt::format("techniques: [{}]  # {}\n", fmt::join(names, ", "), kOthers);

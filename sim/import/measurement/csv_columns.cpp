@@ -19,8 +19,7 @@ constexpr std::size_t kHeaderWithin = 50;  // progress lines above a header
 std::string shown(const std::string& text) { return printable(text).substr(0, 64); }
 
 bool holds(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
-  return std::all_of(needed.begin(), needed.end(),
-                     [&](const auto& name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+  return std::ranges::all_of(needed, [&](const auto& name) { return std::ranges::find(names, name) != names.end(); });
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ bool read_sheet(const DeepBenchReader& reader) {
     }
     return std::nullopt;
   };
-  const auto header = std::find_if(records.begin(), records.end(), [&](const auto& record) {
+  const auto header = std::ranges::find_if(records, [&](const auto& record) {
     return column(record, "A Transpose") && column(record, "B Transpose") && column(record, "Time (");
   });
   if (header == records.end()) return false;
@@ -145,7 +145,7 @@ void read_deepbench(const InputFile& file, const ImportRequest& request, FileRow
   bool found = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& words = lines[i].words;
-    const auto holds = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    const auto holds = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
     const bool products = holds("a_t") && holds("b_t") && holds("precision"),
                floats = holds("floats") && holds("bytes");
     if (products) read_products(reader, lines, i);

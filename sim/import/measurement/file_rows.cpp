@@ -17,7 +17,7 @@ std::optional<Precision> precision_called(std::string_view name) {
 
 std::optional<std::string> collective_called(std::string_view name) {
   std::string spelt(name);
-  std::replace(spelt.begin(), spelt.end(), '_', '-');
+  std::ranges::replace(spelt, '_', '-');
   static const std::map<std::string, std::string> kNames = {
       {"all-reduce", "all-reduce"},    {"allreduce", "all-reduce"},          {"all-gather", "all-gather"},
       {"allgather", "all-gather"},     {"reduce-scatter", "reduce-scatter"}, {"reducescatter", "reduce-scatter"},

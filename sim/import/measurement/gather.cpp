@@ -25,9 +25,8 @@ struct ReadFile {
 std::string wrong_header(const ImportFormat& format, const std::vector<std::string>& found) {
   for (const auto& other : import_formats()) {
     for (const auto& header : other.headers) {
-      const bool fits = std::all_of(header.begin(), header.end(), [&](const auto& name) {
-        return std::find(found.begin(), found.end(), name) != found.end();
-      });
+      const bool fits =
+          std::ranges::all_of(header, [&](const auto& name) { return std::ranges::find(found, name) != found.end(); });
       if (fits) return fmt::format("the columns are those of the format {}; import it as that", other.name);
     }
   }
@@ -85,8 +84,7 @@ std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times Fil
     choices.push_back(
         fmt::format("\"{}\" ({} times)", gpu.empty() ? "not named" : printable(gpu).substr(0, 64), count));
   if (choices.size() > 20) choices.resize(20);
-  const bool asked =
-      std::any_of(request.where.begin(), request.where.end(), [](const auto& c) { return c.column == "gpu"; });
+  const bool asked = std::ranges::any_of(request.where, [](const auto& c) { return c.column == "gpu"; });
   if (found.size() == 1 && !asked) return found.begin()->first;
   throw InputError({}, fmt::format("the tables hold {} GPU{}{}; choose one with --where gpu=NAME: {}", found.size(),
                                    found.size() == 1 ? "" : "s", asked ? ", none of them the requested one" : "",
@@ -94,7 +92,7 @@ std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times Fil
 }
 
 Seconds median_of(std::vector<TimedRow>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
   const std::size_t half = rows.size() / 2;
   return rows.size() % 2 == 1 ? rows[half].time : (rows[half - 1].time + rows[half].time) / 2;
 }
@@ -182,8 +180,7 @@ void Gathering::add(ReadFile& read, const std::string& gpu, const std::string& m
     read.rows.leave_out(fmt::format("of operators without a kernel in slmsim ({})", fmt::join(names, ", ")), times);
   }
   source.left_out.insert(source.left_out.end(), read.rows.left_out.begin(), read.rows.left_out.end());
-  std::stable_sort(source.left_out.begin(), source.left_out.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(source.left_out, [](const auto& a, const auto& b) { return a.second > b.second; });
   if (source.taken > 0) remarks_.insert(read.rows.remarks.begin(), read.rows.remarks.end());
   out_.sources.push_back(std::move(source));
 }

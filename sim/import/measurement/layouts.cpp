@@ -38,8 +38,7 @@ Points lacking_in(const Points& own, const Points& others) {
   Points lacking;
   for (const auto& point : others) {
     const KernelSizes at = sizes_of(point);
-    if (std::none_of(sizes.begin(), sizes.end(), [&](const auto& one) { return is_near(one, at); }))
-      lacking.push_back(point);
+    if (std::ranges::none_of(sizes, [&](const auto& one) { return is_near(one, at); })) lacking.push_back(point);
   }
   return lacking;
 }
@@ -89,7 +88,7 @@ void share_layouts(ImportedProfile& profile) {
       if (taken.empty()) continue;
       auto& points = profile.points.kernels[name][p];
       points.insert(points.end(), taken.begin(), taken.end());
-      std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+      std::ranges::sort(points, [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
       profile.remarks.push_back(fmt::format("{} in {} was not timed{}: {} sizes have the times of {}", name,
                                             precision_names()[p], own.empty() ? "" : " everywhere", taken.size(),
                                             fmt::join(names, " and ")));

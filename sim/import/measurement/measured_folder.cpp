@@ -19,12 +19,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                         "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
 
-bool is_spread(const std::string& key) {
-  return std::find(std::begin(kSpread), std::end(kSpread), key) != std::end(kSpread);
-}
+bool is_spread(const std::string& key) { return std::ranges::find(kSpread, key) != std::end(kSpread); }
 
 std::string scalar_text(const Node& node) {
-  const bool plain = std::all_of(node.scalar.begin(), node.scalar.end(), [](char c) {
+  const bool plain = std::ranges::all_of(node.scalar, [](char c) {
     return std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/ ").find(c) !=
            std::string_view::npos;
   });

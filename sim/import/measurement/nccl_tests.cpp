@@ -51,7 +51,7 @@ void NcclTestsReader::read_comment(const TextLine& line) {
   if (const std::string name = collective_in(line.text); !name.empty()) collective = name;
   if (words.front() == "Rank") {
     ++ranks;
-    const auto on = std::find(words.begin(), words.end(), "on");
+    const auto on = std::ranges::find(words, "on");
     if (on != words.end() && on + 1 != words.end()) hosts.insert(*(on + 1));
     if (const auto bracket = line.text.find(']'); bracket != std::string::npos) {
       const auto begin = line.text.find_first_not_of(' ', bracket + 1);
@@ -64,11 +64,11 @@ void NcclTestsReader::read_comment(const TextLine& line) {
   } else if (words.front() == "size") {
     columns = words;
     for (const char* spelt : {"time", "cputime"}) {
-      const auto at = std::find(columns.begin(), columns.end(), spelt);
+      const auto at = std::ranges::find(columns, spelt);
       if (at != columns.end()) time = static_cast<std::size_t>(at - columns.begin());
     }
     if (time == 0) error(line.number, "no column \"time\"; the output of nccl-tests is expected as it is");
-  } else if (words.front() == "(B)" && std::find(words.begin(), words.end(), "(us)") == words.end()) {
+  } else if (words.front() == "(B)" && std::ranges::find(words, "(us)") == words.end()) {
     error(line.number, "the times are not in (us); the output of nccl-tests is expected as it is");
   }
 }
@@ -142,7 +142,7 @@ void NcclTestsReader::read_row(const TextLine& line) {
 void NcclTestsReader::read(const TextLine& line) {
   TextLine row = line;
   auto& words = row.words;
-  const auto own = std::find(words.begin(), words.end(), "NCCL");
+  const auto own = std::ranges::find(words, "NCCL");
   if (own != words.end() && !words.front().starts_with("#")) {
     const auto host = std::find_if(words.begin(), own, [](const auto& w) { return w.find(':') != std::string::npos; });
     if (host != words.begin() && parse_number(words.front())) begun.insert(begun.end(), words.begin(), host);

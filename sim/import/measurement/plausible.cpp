@@ -42,8 +42,7 @@ Flops product_flops(const KernelTime& one) {
 }
 
 bool is_large(const KernelTime& one) {
-  return product_flops(one).value >= kLargeFlops &&
-         std::all_of(one.shapes.begin(), one.shapes.end(), [](const KernelShape& shape) {
+  return product_flops(one).value >= kLargeFlops && std::ranges::all_of(one.shapes, [](const KernelShape& shape) {
            return static_cast<double>(std::min({shape.m, shape.n, shape.k})) >= kLargeSide;
          });
 }
@@ -152,7 +151,7 @@ std::vector<std::string> Plausibility::finish() const {
 
 void Disagreement::add(const std::string& what, const std::vector<TimedRow>& times) {
   const auto [least, most] =
-      std::minmax_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+      std::ranges::minmax_element(times, [](const auto& a, const auto& b) { return a.time < b.time; });
   const double apart = most->time / least->time;
   if (apart <= kWild) return;
   ++sizes_;

@@ -64,7 +64,7 @@ std::optional<Kept> keep(const std::vector<Series>& all, double tolerance, std::
   for (const auto& series : all) {
     auto one = samples_to_keep(series.samples, tolerance, most);
     if (!one) return std::nullopt;
-    most -= static_cast<std::size_t>(std::count(one->begin(), one->end(), true));
+    most -= static_cast<std::size_t>(std::ranges::count(*one, true));
     kept.push_back(std::move(*one));
   }
   return kept;
@@ -96,7 +96,7 @@ Kept keep_apart(const std::vector<Series>& all, std::size_t most) {
     std::size_t count = 0;
     for (const auto& series : all) {
       kept.push_back(samples_apart(series.samples, apart));
-      count += static_cast<std::size_t>(std::count(kept.back().begin(), kept.back().end(), true));
+      count += static_cast<std::size_t>(std::ranges::count(kept.back(), true));
     }
     if (count > most && !best.empty()) break;
     best = std::move(kept);
@@ -108,7 +108,7 @@ Kept keep_apart(const std::vector<Series>& all, std::size_t most) {
 std::vector<double> errors_of(const std::vector<Series>& all, const Kept& kept) {
   std::vector<double> errors;
   std::size_t dropped = 0, seen = 0;
-  for (const auto& one : kept) dropped += static_cast<std::size_t>(std::count(one.begin(), one.end(), false));
+  for (const auto& one : kept) dropped += static_cast<std::size_t>(std::ranges::count(one, false));
   const std::size_t step = dropped / kMostChecked + 1;
   for (std::size_t s = 0; s < all.size(); ++s) {
     for (std::size_t i = 0; i < all[s].samples.size(); ++i) {
@@ -120,7 +120,7 @@ std::vector<double> errors_of(const std::vector<Series>& all, const Kept& kept) 
       errors.push_back(error_of(fit, all[s].samples[i]));
     }
   }
-  std::sort(errors.begin(), errors.end());
+  std::ranges::sort(errors);
   return errors;
 }
 
@@ -133,8 +133,7 @@ void drop_others(std::vector<Series>& all, const Kept& kept) {
   }
   const auto sizes = [](const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); };
   for (auto& series : all)
-    std::sort(series.points->begin(), series.points->end(),
-              [&](const auto& a, const auto& b) { return sizes(a) < sizes(b); });
+    std::ranges::sort(*series.points, [&](const auto& a, const auto& b) { return sizes(a) < sizes(b); });
 }
 
 }  // namespace
@@ -153,13 +152,12 @@ std::optional<std::vector<bool>> samples_to_keep(const std::vector<KernelSample>
         wrong.emplace_back(-error, i);
     }
     if (wrong.empty()) return kept;
-    std::sort(wrong.begin(), wrong.end());
+    std::ranges::sort(wrong);
     std::vector<std::size_t> added;
     for (const auto& each : wrong) {
       const std::size_t i = each.second;
-      const bool near = std::any_of(added.begin(), added.end(), [&](std::size_t other) {
-        return distance(samples[i].sizes, samples[other].sizes) < kApart;
-      });
+      const bool near = std::ranges::any_of(
+          added, [&](std::size_t other) { return distance(samples[i].sizes, samples[other].sizes) < kApart; });
       if (!near) added.push_back(i);
     }
     count += added.size();
@@ -176,9 +174,8 @@ std::vector<bool> samples_apart(const std::vector<KernelSample>& samples, double
   std::vector<bool> kept(samples.size());
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const bool near = std::any_of(found.begin(), found.end(), [&](std::size_t other) {
-      return distance(samples[i].sizes, samples[other].sizes) <= apart;
-    });
+    const bool near = std::ranges::any_of(
+        found, [&](std::size_t other) { return distance(samples[i].sizes, samples[other].sizes) <= apart; });
     if (near) continue;
     kept[i] = true;
     found.push_back(i);

@@ -38,7 +38,7 @@ std::vector<Equals> rows_of(const ModelReport& report) {
   std::vector<Equals> out;
   for (const Prediction* p : fastest_first(report)) {
     if (p->status != Status::kOk) break;
-    const auto same = std::find_if(out.begin(), out.end(), [&](const Equals& e) { return are_equal(*e.front(), *p); });
+    const auto same = std::ranges::find_if(out, [&](const Equals& e) { return are_equal(*e.front(), *p); });
     if (same == out.end()) {
       out.push_back({p});
     } else {
@@ -196,7 +196,7 @@ std::string comparison_section(const ModelReport& report) {
   if (rows.empty()) return misfits(report);
   const TimeAxis axis = axis_of(report, rows);
   // The pick is always among the first.
-  const auto pick = std::find_if(rows.begin(), rows.end(), [&](const Equals& e) { return e.front() == report.pick(); });
+  const auto pick = std::ranges::find_if(rows, [&](const Equals& e) { return e.front() == report.pick(); });
   const std::size_t needed = pick == rows.end() ? 0 : static_cast<std::size_t>(pick - rows.begin()) + 1;
   const std::size_t first = std::min(rows.size(), std::max(needed, kFirstRows));
   std::string out = bars_of(report, rows, 0, first, axis);

@@ -30,7 +30,7 @@ Rows stated_rows(const std::vector<Parameter>& parameters) {
   std::vector<Statement> statements;
   for (const auto& one : parameters) {
     const std::string key = one.path.substr(one.path.rfind('.') + 1);
-    const auto same = std::find_if(statements.begin(), statements.end(), [&](const Statement& s) {
+    const auto same = std::ranges::find_if(statements, [&](const Statement& s) {
       return s.key == key && s.first->value == one.value && s.first->source == one.source &&
              s.first->provenance == one.provenance;
     });

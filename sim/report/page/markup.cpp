@@ -75,7 +75,7 @@ std::string gap_at(double place) {
 std::vector<double> spread_apart(const std::vector<double>& wanted, double apart) {
   std::vector<std::size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
+  std::ranges::stable_sort(order, [&](auto a, auto b) { return wanted[a] < wanted[b]; });
   std::vector<double> out(wanted.size());
   double next = -INFINITY;
   for (const std::size_t i : order) next = (out[i] = std::max(wanted[i], next)) + apart;
@@ -205,8 +205,7 @@ std::string html_chart(const LogChart& chart) {
   constexpr double kApart = 0.11;     // two lines of text, of the chart's height
   constexpr std::size_t kShort = 11;  // letters that a phone has room for beside the chart
   const bool fit = static_cast<double>(chart.curves.size()) * kApart <= 1;
-  const bool brief = std::all_of(chart.curves.begin(), chart.curves.end(),
-                                 [](const Curve& curve) { return curve.text.size() <= kShort; });
+  const bool brief = std::ranges::all_of(chart.curves, [](const Curve& curve) { return curve.text.size() <= kShort; });
   std::string out = fmt::format(
       "<p class=\"axis\">{}</p>\n<div class=\"chart{}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
       "role=\"img\" aria-label=\"{}\">",

@@ -19,7 +19,7 @@ std::vector<LegendEntry> entries_of(const std::vector<std::string>& names, const
   constexpr double kSeen = 0.004;
   std::vector<LegendEntry> out;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::any_of(bars.begin(), bars.end(), [&](const Bar& bar) { return bar.parts[i].length >= kSeen; }))
+    if (std::ranges::any_of(bars, [&](const Bar& bar) { return bar.parts[i].length >= kSeen; }))
       out.push_back({fmt::format("p{}", i), names[i]});
   }
   return out;
@@ -147,13 +147,13 @@ std::vector<Course> shown_courses(std::vector<Course> all, const Selection& pick
   const auto is_pick = [&](const Course& c) {
     return c.first->technique == pick.technique && c.first->group == pick.group;
   };
-  std::stable_sort(all.begin(), all.end(), [&](const Course& a, const Course& b) {
+  std::ranges::stable_sort(all, [&](const Course& a, const Course& b) {
     if (a.is_level() != b.is_level()) return a.is_level();
     if (a.is_level())
       return a.time.front() != b.time.front() ? a.time.front() < b.time.front() : is_pick(a) && !is_pick(b);
     return a.leads != b.leads ? a.leads : a.own < b.own;
   });
-  const auto moving = std::find_if(all.begin(), all.end(), [](const Course& c) { return !c.is_level(); });
+  const auto moving = std::ranges::find_if(all, [](const Course& c) { return !c.is_level(); });
   if (moving != all.begin()) all.erase(all.begin() + 1, moving);
   if (all.size() > kMostCurves) all.resize(kMostCurves);
   return all;
@@ -178,8 +178,8 @@ std::string latency_section(const ModelReport& report) {
   double least = INFINITY;
   std::vector<std::vector<std::string>> groups;
   for (const Course& course : shown) {
-    least = std::min(least, *std::min_element(course.time.begin(), course.time.end()));
-    if (!course.is_level() && std::find(groups.begin(), groups.end(), course.first->group) == groups.end())
+    least = std::min(least, *std::ranges::min_element(course.time));
+    if (!course.is_level() && std::ranges::find(groups, course.first->group) == groups.end())
       groups.push_back(course.first->group);
   }
   const auto [unit, seconds] = axis_unit(least);

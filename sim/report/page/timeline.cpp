@@ -158,8 +158,7 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
     const TaskKind kind = graph.tasks()[id].kind;
     if (kind == TaskKind::kCompute || kind == TaskKind::kTransfer) order.push_back(id);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
+  std::ranges::stable_sort(order, [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
   const TimeScale scale = scale_of(graph, timeline, order, static_cast<int>(platform.devices.size()));
   std::map<int, TimelineRow> gpus, hosts, connections;
   std::array<bool, kTexts.size()> occurs{};

@@ -80,7 +80,7 @@ ModelReport report_of(const RunResult& result, std::size_t index) {
 std::vector<const Prediction*> fastest_first(const ModelReport& report) {
   constexpr double kClose = 1e-9;  // relative difference of equal times
   std::vector<const Prediction*> out = report.predictions;
-  std::stable_sort(out.begin(), out.end(), [&](const Prediction* a, const Prediction* b) {
+  std::ranges::stable_sort(out, [&](const Prediction* a, const Prediction* b) {
     if (runs(a) != runs(b)) return runs(a);
     if (!runs(a)) return false;
     return std::abs(a->job / b->job - 1) < kClose ? a == report.pick() && b != report.pick() : a->job < b->job;
@@ -150,7 +150,7 @@ std::string near_text(const ModelReport& report) {
     if (runs(p) && p != pick) others.push_back(p);
   }
   if (others.empty()) return "Nothing else runs.";
-  std::stable_sort(others.begin(), others.end(), [&](auto* a, auto* b) { return behind(a) < behind(b); });
+  std::ranges::stable_sort(others, [&](auto* a, auto* b) { return behind(a) < behind(b); });
   const auto words_of = [&](const Prediction* p) {
     const std::string place = place_of(report.platform(), *p),
                       more = fmt::format("{:.1f} %", 100 * std::abs(behind(p)));
@@ -158,7 +158,7 @@ std::string near_text(const ModelReport& report) {
     const auto& [worse, better] = kBehindOrAhead[static_cast<std::size_t>(rules.objective)];
     return fmt::format("{} ({} {})", place, more, behind(p) > 0 ? worse : better);
   };
-  const auto end = std::find_if(others.begin(), others.end(), [&](auto* p) { return behind(p) > rules.delta; });
+  const auto end = std::ranges::find_if(others, [&](auto* p) { return behind(p) > rules.delta; });
   const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
   if (end == others.begin()) return fmt::format("Nothing within {}; next is {}.", share, words_of(others.front()));
   constexpr std::size_t kMostNear = 3;
@@ -183,8 +183,8 @@ std::string change_text(const ModelReport& report) {
   if (report.stopped) return "The round-trip time was not varied: the report was stopped before.";
   if (!report.sweep) {
     const auto& groups = report.result.scenario.groups;
-    const bool large = std::any_of(groups.begin(), groups.end(),
-                                   [](const Group& group) { return group.devices.size() > kMostSweptGpus; });
+    const bool large =
+        std::ranges::any_of(groups, [](const Group& group) { return group.devices.size() > kMostSweptGpus; });
     return large ? fmt::format("The round-trip time was not varied: a group has more than {} GPUs.", kMostSweptGpus)
                  : "The round-trip time was not varied: no group spans several VMs.";
   }
@@ -194,8 +194,8 @@ std::string change_text(const ModelReport& report) {
       sweep.alike ? fmt::format("The round-trip time between {} is {}.", between, to_text(sweep.own))
                   : fmt::format("The longest round-trip time between {} is {}; all are varied by the same factor.",
                                 between, to_text(sweep.own));
-  const bool none = std::none_of(sweep.points.begin(), sweep.points.end(),
-                                 [](const LatencyPoint& point) { return point.pick.technique != nullptr; });
+  const bool none =
+      std::ranges::none_of(sweep.points, [](const LatencyPoint& point) { return point.pick.technique != nullptr; });
   if (none)
     return out + fmt::format(" Nothing runs from {} to {}.", to_text(sweep.points.front().rtt),
                              to_text(sweep.points.back().rtt));

@@ -58,7 +58,7 @@ Export export_accelerate(const ExportRequest& request) {
   if (fsdp && (fsdp->is_grid() || fsdp->states_groups))
     out.cannot.emplace_back("its FSDP divides over all GPUs or inside each VM, without tensor parallelism and stages");
   const auto vms = used_vms(setup);
-  if (std::any_of(vms.begin(), vms.end(), [&](const VmGpus& v) { return v.gpus.size() != vms.front().gpus.size(); }))
+  if (std::ranges::any_of(vms, [&](const VmGpus& v) { return v.gpus.size() != vms.front().gpus.size(); }))
     out.cannot.emplace_back("VMs use different numbers of GPUs; it starts the same number on each");
   if (!out.cannot.empty()) return out;
 

@@ -17,7 +17,7 @@ std::vector<VmGpus> used_vms(const RunSetup& setup) {
   std::vector<VmGpus> out;
   for (const int device : setup.group.devices) {
     const Vm& vm = platform.vms[platform.devices[device].vm];
-    auto at = std::find_if(out.begin(), out.end(), [&](const VmGpus& used) { return used.name == vm.name; });
+    auto at = std::ranges::find_if(out, [&](const VmGpus& used) { return used.name == vm.name; });
     if (at == out.end()) at = out.insert(at, {vm.name, {}, vm.device_count});
     at->gpus.push_back(device - vm.first_device);
   }
@@ -63,7 +63,7 @@ Export export_environment(const ExportRequest& request) {
   out.files.push_back({"nccl.sh", "# Source this on every VM before the launch.\n" + text});
   for (const auto& used : used_vms(request.setup)) {
     const auto& vms = platform.vms;
-    const auto vm = std::find_if(vms.begin(), vms.end(), [&](const Vm& v) { return v.name == used.name; });
+    const auto vm = std::ranges::find_if(vms, [&](const Vm& v) { return v.name == used.name; });
     const TcpSettings& tcp = vm->type.tcp;
     // The first two values are Linux's defaults (tcp(7)).
     out.files.push_back(
@@ -92,7 +92,7 @@ std::string adapters_note(const Lora& lora) {
 
 bool has_uneven_shares(const Stage& stage) {
   const auto& shares = stage.batch_shares;
-  return std::any_of(shares.begin(), shares.end(), [&](double share) { return share != shares.front(); });
+  return std::ranges::any_of(shares, [&](double share) { return share != shares.front(); });
 }
 
 bool is_hierarchical(const Plan& plan) {

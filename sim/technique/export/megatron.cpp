@@ -17,7 +17,7 @@ std::vector<std::string> stage_arguments(const ExportRequest& request, Export& o
   if (!middle_even) {
     out.cannot.push_back(fmt::format("stages of {} layers; all but the first and the last must have the same number",
                                      fmt::join(layers, ", ")));
-  } else if (std::any_of(layers.begin(), layers.end(), [&](int n) { return n != layers.front(); })) {
+  } else if (std::ranges::any_of(layers, [&](int n) { return n != layers.front(); })) {
     words.push_back(fmt::format("--decoder-first-pipeline-num-layers {}", layers.front()));
     words.push_back(fmt::format("--decoder-last-pipeline-num-layers {}", layers.back()));
   }
@@ -33,17 +33,16 @@ std::vector<std::string> recompute_arguments(Recompute recompute) {
 void refuse(const ExportRequest& request, Export& out) {
   const Plan& plan = request.plan;
   const auto same_size = [&](const Stage& s) { return s.mesh.size() == plan.stages.front().mesh.size(); };
-  if (!std::all_of(plan.stages.begin(), plan.stages.end(), same_size))
-    out.cannot.emplace_back("stages have different numbers of GPUs");
+  if (!std::ranges::all_of(plan.stages, same_size)) out.cannot.emplace_back("stages have different numbers of GPUs");
   const auto* how = std::get_if<OperatorPlan>(&plan.by);
   if (plan.stages.size() > 1 && (schedule_of(plan) != Schedule::kOneForwardOneBackward || (how && how->ahead > 0)))
     out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, without additional micro-batches in flight");
-  if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
+  if (std::ranges::any_of(plan.stages, has_uneven_shares))
     out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica the same number");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
   if (request.model.lora) out.cannot.emplace_back("pretrain_gpt.py trains no adapters");
   const auto vms = used_vms(request.setup);
-  if (std::any_of(vms.begin(), vms.end(), [&](const VmGpus& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
+  if (std::ranges::any_of(vms, [&](const VmGpus& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
     out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts the same number on each");
 }
 
