@@ -1,9 +1,12 @@
 #include "sim/base/file.h"
 
 #include <cerrno>
+#include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -11,10 +14,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/base/hash.h"
 #include "sim/base/text.h"
 
 namespace slmsim {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,6 +109,20 @@ void PendingFile::commit() {
   std::error_code failed;
   fs::rename(partial_, file_, failed);
   if (failed) fail(file_, failed.message());
+}
+
+std::string identity_of(std::string_view version, const std::vector<std::string>& texts) {
+  std::uint64_t hash = fnv1a(version);
+  // Each text is preceded by its length, so that different lists never hash the same bytes.
+  for (const auto& text : texts) hash = fnv1a(text, fnv1a(fmt::format("\n{}\n", text.size()), hash));
+  return fmt::format("{:016x}", hash);
+}
+
+void* library_symbol(const char* library, const char* name) {
+  void* loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  void* symbol = loaded ? dlsym(loaded, name) : nullptr;
+  if (!symbol) throw std::logic_error(std::string(library) + " cannot be loaded: " + dlerror());
+  return symbol;
 }
 
 }  // namespace slmsim

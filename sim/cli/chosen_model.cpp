@@ -1,5 +1,3 @@
-#include "sim/cli/chosen_model.h"
-
 #include <algorithm>
 #include <regex>
 

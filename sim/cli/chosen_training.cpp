@@ -1,5 +1,3 @@
-#include "sim/cli/chosen_training.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -10,7 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/cli/common.h"
+#include "sim/cli/command.h"
+#include "sim/cli/machines.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/scenario/data_root.h"
 #include "sim/technique/common/memory.h"

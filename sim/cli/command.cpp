@@ -1,9 +1,12 @@
 #include "sim/cli/command.h"
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <regex>
 
 #include <fmt/format.h>
@@ -12,6 +15,8 @@
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
+#include "sim/base/work.h"
+#include "sim/engine/simulate.h"
 
 namespace slmsim {
 
@@ -109,6 +114,139 @@ int exit_status_of(const std::function<int()>& program) {
     fmt::print(stderr, "slmsim: internal error: {}\n", error.what());
     return kInternal;
   }
+}
+
+void add_interval_options(CLI::App& verb, IntervalRequest& options) {
+  verb.add_option("--fitted", options.fitted, "use the values of this fit (slmsim fit) and report intervals");
+  verb.add_flag("--intervals", options.intervals,
+                "report an interval for each prediction, from the scenario's unknowns");
+  verb.add_option("--level", options.level, "probability that an interval contains the measured value")
+      ->capture_default_str()
+      ->check(number_within(0.5, 0.99));
+  add_seed(verb, options.seed, "seed of the points that intervals are computed from");
+}
+
+Intervals intervals_of(const IntervalRequest& request, const ScenarioOptions& options) {
+  const IntervalRequest usual;
+  if (!request.asked() && request.level != usual.level)
+    throw InputError({}, "--level needs --intervals or --fitted FILE");
+  if (!request.asked() && request.seed != usual.seed) throw InputError({}, "--seed needs --intervals");
+  if (!request.fitted.empty() && request.seed != usual.seed)
+    throw InputError({}, "--seed has no effect with --fitted FILE, which holds its points");
+  if (!request.fitted.empty() && options.scenarios.size() != 1)
+    throw InputError({}, "--fitted FILE is for one scenario; give only that one");
+  Intervals out(request, options.scenarios.front(), options.overrides);
+  if (out.is_stale())
+    fmt::print(stderr, "slmsim: {} was fitted before the files of {} changed; fit again if the change matters\n",
+               request.fitted, options.scenarios.front());
+  return out;
+}
+
+Shard parse_shard(const std::string& text) {
+  if (text.empty()) return {};
+  const auto slash = std::min(text.find('/'), text.size());
+  const auto index = parse_number(text.substr(0, slash));
+  const auto count = slash < text.size() ? parse_number(text.substr(slash + 1)) : std::nullopt;
+  const auto is_count = [](std::optional<double> n) { return n && *n >= 1 && *n <= 1e6 && *n == std::floor(*n); };
+  if (!is_count(index) || !is_count(count) || *index > *count)
+    throw InputError({},
+                     fmt::format("--shard \"{}\": i/n with i from 1 to n is expected, e.g. 2/8", text.substr(0, 64)));
+  return {static_cast<std::uint64_t>(*index), static_cast<std::uint64_t>(*count)};
+}
+
+namespace {
+
+volatile std::sig_atomic_t signal_that_came = 0;
+
+}  // namespace
+
+std::function<bool()> stop_at(double seconds) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::signal(signal, [](int came) {
+      signal_that_came = came;
+      std::signal(came, SIG_DFL);
+    });
+  }
+  return [deadline = Deadline::of_limit(seconds)] { return signal_that_came != 0 || deadline.is_over(); };
+}
+
+void end_as_asked() {
+  if (signal_that_came == 0) return;
+  std::signal(signal_that_came, SIG_DFL);
+  std::raise(signal_that_came);
+}
+
+void add_set_option(CLI::App& verb, Overrides& overrides) {
+  verb.add_option("--set", overrides,
+                  "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
+  verb.add_option("SCENARIO", options.scenarios, "scenario files, or names as slmsim list scenarios prints them")
+      ->required()
+      ->transform(scenario_file);
+  add_output_option(verb, options.output);
+  add_set_option(verb, options.overrides);
+}
+
+std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {
+  const auto at = std::ranges::find(known, word);
+  if (at == known.end())
+    throw InputError({},
+                     fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
+  return static_cast<std::size_t>(at - known.begin());
+}
+
+std::vector<Scenario> load_all(const ScenarioOptions& options) {
+  refuse_twice_overridden(options.overrides);
+  std::vector<Scenario> scenarios;
+  std::vector<Error> errors;
+  for (const auto& file : options.scenarios) {
+    try {
+      scenarios.push_back(load_scenario(file, options.overrides));
+    } catch (const InputError& error) {
+      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
+    }
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+  // From here on no input can be invalid.
+  std::size_t links = 0;
+  for (const auto& scenario : scenarios) links = std::max(links, Network(scenario.platform).links().size());
+  reserve_network(links);
+  return scenarios;
+}
+
+void add_filter_options(CLI::App& verb, Filter& filter) {
+  const auto add = [&](const char* name, std::vector<std::string>& words, const char* about) {
+    verb.add_option(name, words, about)->take_all()->allow_extra_args(false);
+  };
+  add("--model,-m", filter.models, "only this model of the scenario's; may be repeated");
+  add("--group,-g", filter.groups, "only this group of the scenario's, such as gat+amst or all; may be repeated");
+  add("--technique,-t", filter.techniques,
+      "only this technique of the scenario's (slmsim list techniques); may be repeated");
+}
+
+std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,
+                                    std::vector<std::string>* files) {
+  for (const auto& word : filter.techniques) index_of("--technique", word, technique_names());
+  std::vector<Scenario> out;
+  std::vector<std::string> lacks;
+  std::size_t number = 0;
+  for (auto& scenario : load_all(options)) {
+    const std::string& file = options.scenarios[number++];
+    std::string lack = narrow(scenario, filter);
+    if (!lack.empty()) {
+      lacks.push_back(std::move(lack));
+      continue;
+    }
+    if (files) files->push_back(file);
+    out.push_back(std::move(scenario));
+  }
+  if (out.empty()) throw InputError({}, fmt::format("{}", fmt::join(lacks, "; ")));
+  for (const auto& lack : lacks) fmt::print(stderr, "slmsim: left out: {}\n", lack);
+  return out;
 }
 
 }  // namespace slmsim

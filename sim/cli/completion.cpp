@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 
 namespace slmsim {
 namespace {

@@ -8,7 +8,6 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/import/inventory/inventory.h"
 #include "sim/import/measurement/format.h"
 #include "sim/import/measurement/imported_profile.h"

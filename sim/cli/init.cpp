@@ -9,12 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/cli/chosen_model.h"
-#include "sim/cli/chosen_training.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/cli/machines.h"
-#include "sim/import/inventory/setup.h"
+#include "sim/import/inventory/inventory.h"
 
 namespace slmsim {
 namespace {

@@ -13,8 +13,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
-#include "sim/cli/chosen_model.h"
-#include "sim/cli/common.h"
+#include "sim/cli/command.h"
 #include "sim/import/inventory/fablib.h"
 #include "sim/import/inventory/inventory.h"
 #include "sim/platform/platform.h"

@@ -1,9 +1,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -11,10 +13,9 @@
 
 #include "sim/base/error.h"
 #include "sim/base/file.h"
-#include "sim/cli/common.h"
+#include "sim/cli/command.h"
 
 namespace slmsim {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,6 +58,10 @@ void check_places(const std::vector<Result>& results) {
   }
 }
 
+constexpr auto kPauseOfLines = std::chrono::seconds(10);
+constexpr auto kPause = std::chrono::milliseconds(200);
+constexpr const char* kOver = "\r\033[K";  // moves to the beginning of the line and clears it
+
 }  // namespace
 
 void write_results(const std::vector<Result>& results) {
@@ -88,5 +93,75 @@ void write_results(const std::vector<Result>& results) {
 }
 
 void write_result(const std::string& text, const std::string& file) { write_results({{text, file}}); }
+
+ProgressLine::ProgressLine(bool in_logs)
+    : terminal_(isatty(STDERR_FILENO) == 1), in_logs_(in_logs), last_(std::chrono::steady_clock::now()) {}
+
+void ProgressLine::show(const std::string& text) {
+  if (!terminal_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!in_logs_ || now - last_ < kPauseOfLines) return;
+    fmt::print(stderr, "slmsim: {}\n", text);
+    std::fflush(stderr);
+    last_ = now;
+    return;
+  }
+  fmt::print(stderr, "{}{}", kOver, text);
+  std::fflush(stderr);
+  any_ = true;
+  last_ = std::chrono::steady_clock::now();
+}
+
+void ProgressLine::announce(const std::string& text) {
+  if (terminal_) return show(text);
+  fmt::print(stderr, "slmsim: {}\n", text);
+  std::fflush(stderr);
+}
+
+void ProgressLine::update(const std::string& text) {
+  if (!any_ || std::chrono::steady_clock::now() - last_ >= kPause) show(text);
+}
+
+void ProgressLine::clear() {
+  if (any_) fmt::print(stderr, "{}", kOver);
+  any_ = false;
+}
+
+std::optional<std::string> output_of(const std::vector<std::string>& words, bool with_errors) {
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    if (!with_errors) dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    execvp(argv.front(), argv.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string out;
+  char buffer[4096];
+  for (ssize_t got = 0; child > 0 && (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(got));
+  close(ends[0]);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return std::nullopt;
+  return out;
+}
+
+std::string beside_this_program(const std::string& name) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return name;
+  for (const auto& folder : {self.parent_path(), self.parent_path() / "calibrate"}) {
+    if (std::filesystem::exists(folder / name, failed)) return (folder / name).string();
+  }
+  return name;
+}
 
 }  // namespace slmsim

@@ -11,7 +11,6 @@
 #include "sim/base/hash.h"
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
 #include "sim/report/report.h"
 #include "sim/search/plan_job.h"

@@ -8,7 +8,6 @@
 #include "sim/base/error.h"
 #include "sim/base/work.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
 #include "sim/predict/result.h"
 #include "sim/report/page/page.h"

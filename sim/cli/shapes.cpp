@@ -10,7 +10,6 @@
 #include "sim/base/name_in.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/compute/kernel.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/scenario/data_root.h"

@@ -6,7 +6,6 @@
 
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 

@@ -5,7 +5,7 @@
 
 #include "sim/collective/communicator.h"
 #include "sim/collective/mesh_rings.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 
 namespace slmsim {
 namespace {
@@ -122,12 +122,8 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
     if (!ranks.contains(vm)) vms.push_back(vm);
     ranks[vm].push_back(rank);
   }
-  const auto inside = [&](int vm) -> const NodeInside& {
-    return platform.vms[vm].type.inside;
-  };
-  const auto slot = [&](int vm, std::size_t rank) {
-    return devices[rank] - platform.vms[vm].first_device;
-  };
+  const auto inside = [&](int vm) -> const NodeInside& { return platform.vms[vm].type.inside; };
+  const auto slot = [&](int vm, std::size_t rank) { return devices[rank] - platform.vms[vm].first_device; };
   if (vms.size() == 1) {
     std::vector<int> slots;
     for (std::size_t rank = 0; rank < devices.size(); ++rank) slots.push_back(slot(vms.front(), rank));

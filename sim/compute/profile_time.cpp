@@ -1,12 +1,11 @@
-#include "sim/compute/profile_time.h"
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include <Eigen/Dense>
 
-#include "sim/compute/product.h"
+#include "sim/compute/kernel.h"
+#include "sim/compute/roofline.h"
 
 namespace slmsim {
 namespace {

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/compute/product.h"
-#include "sim/compute/profile_time.h"
+#include "sim/compute/kernel.h"
 
 namespace slmsim {
 namespace {

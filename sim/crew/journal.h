@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/crew/question.h"
+#include "sim/crew/crew.h"
 
 namespace slmsim {
 

@@ -1,7 +1,7 @@
 // The only file that uses MPI.
 #include <mpi.h>
 
-#include "sim/crew/transport.h"
+#include "sim/crew/ranks.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,5 @@
 // Distributes a queue's questions to the workers of a pool: a Crew of this machine, or the Ranks of an MPI job, which have the
-// same interface. Answers are values, sent between processes as texts (sim/crew/question.h).
+// same interface. Answers are values, sent between processes as texts (sim/crew/crew.h).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sim/crew/crew.h"
-#include "sim/crew/question.h"
 
 namespace slmsim {
 

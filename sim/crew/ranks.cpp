@@ -9,9 +9,9 @@
 
 #include <fmt/core.h>
 
-#include "sim/base/deadline.h"
 #include "sim/base/error.h"
-#include "sim/base/library.h"
+#include "sim/base/file.h"
+#include "sim/base/work.h"
 
 namespace slmsim {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/base/library.h"
+#include "sim/base/file.h"
 
 namespace slmsim {
 namespace {

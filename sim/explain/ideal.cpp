@@ -1,5 +1,3 @@
-#include "sim/explain/ideal.h"
-
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -10,6 +8,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/explain/limits.h"
 #include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
 #include "sim/technique/common/lower.h"

@@ -6,7 +6,7 @@
 
 #include "sim/base/work.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 
 namespace slmsim {
 namespace {

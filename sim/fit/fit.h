@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "sim/fit/emulator.h"
-#include "sim/fit/likelihood.h"
+#include "sim/fit/forecast.h"
 #include "sim/fit/sampler.h"
 
 namespace slmsim {

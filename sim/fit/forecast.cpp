@@ -9,7 +9,7 @@
 
 #include "sim/compute/operator_graph.h"
 #include "sim/crew/pool.h"
-#include "sim/fit/network_run.h"
+#include "sim/fit/pilot.h"
 
 namespace slmsim {
 namespace {

@@ -49,4 +49,25 @@ class Intervals {
 // The same for the scenario of a text, from its own unknowns.
 void add_intervals(const ScenarioText& text, const Overrides& set, RunResult& result);
 
+// The fit of one scenario, from its files to the report: the work of slmsim fit.
+
+struct ScenarioFit {
+  std::filesystem::path file;
+  Overrides overrides;
+  std::filesystem::path measured;  // a table of runs (pilot.h)
+  Sampling sampling;
+};
+
+// Throws InputError with all errors.
+FitReport fit_scenario(const ScenarioFit& request);
+
+// A scenario from its files and overrides, and the tree that it was read from.
+struct LinkedScenario {
+  ScenarioFile file;
+  Node linked;
+  Scenario scenario;
+};
+LinkedScenario link_scenario(ScenarioFile file, const Overrides& overrides);
+LinkedScenario link_scenario(const std::filesystem::path& file, const Overrides& overrides);
+
 }  // namespace slmsim

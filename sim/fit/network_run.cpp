@@ -1,5 +1,3 @@
-#include "sim/fit/network_run.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "sim/base/yaml.h"
 #include "sim/collective/communicator.h"
 #include "sim/engine/simulate.h"
+#include "sim/fit/pilot.h"
 #include "sim/import/measurement/imported_profile.h"
 #include "sim/platform/path.h"
 

@@ -10,8 +10,6 @@
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/fit/network_run.h"
-#include "sim/fit/training_log.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

@@ -1,5 +1,3 @@
-#include "sim/fit/training_log.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/file.h"
-#include "sim/fit/error_summary.h"
+#include "sim/fit/measured_step.h"
+#include "sim/fit/pilot.h"
 
 namespace slmsim {
 namespace {

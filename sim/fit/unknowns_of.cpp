@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/fit/unknown.h"
-#include "sim/platform/kernel_table.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/gpu.h"
+#include "sim/platform/network.h"
 
 namespace slmsim {
 namespace {

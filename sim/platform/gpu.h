@@ -2,15 +2,81 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/base/fields.h"
 #include "sim/base/unit.h"
-#include "sim/platform/profile.h"
 
 namespace slmsim {
+
+// Measurements of a GPU: a file of platforms/profiles, as slmsim-calibrate writes it (schema slmsim/gpu-profile/1).
+
+// The number formats in which a model is trained.
+enum class Precision { kFp16, kBf16, kTf32, kFp32 };
+inline constexpr std::size_t kPrecisions = 4;
+
+const std::vector<std::string>& precision_names();
+
+// Bytes of one element in memory.
+double element_bytes(Precision precision);
+
+// Names of the kernels that a profile may hold, as slmsim-calibrate times them (sim/compute/kernel.h describes each).
+// In alphabetical order.
+const std::vector<std::string>& kernel_names();
+bool is_kernel(const std::string& name);
+
+// A kernel by the name and sizes under which slmsim-calibrate times it (listed in sim/compute/kernel.h).
+struct KernelShape {
+  std::string name;
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;
+  auto operator<=>(const KernelShape&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
+};
+bool is_product(const std::string& kernel);  // gemm-nn, -nt, -tn
+bool is_flash(const std::string& kernel);    // of attention, forward or backward
+
+struct KernelPoint {
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;
+  Seconds time;  // of one launch in a row of launches
+};
+
+// Rates of copies and collectives inside one VM; 0 where not measured.
+//
+// Copies: the highest size / time over the sizes, from and to pinned memory. Between GPUs: the highest bus bandwidth
+// (as nccl-tests define it, that of one link of a ring) of NCCL's all-reduce, else of another collective, else of
+// peer-to-peer copies; and the shortest such collective's time divided by its steps: 2 (n-1) of an all-reduce, n-1 of
+// an all-gather and a reduce-scatter, 1 otherwise.
+struct MeasuredBuses {
+  BytesPerSecond to_device, from_device;
+  BytesPerSecond peer;
+  Seconds peer_latency;
+
+  bool operator==(const MeasuredBuses&) const = default;
+};
+
+// Host time per launch relative to the software stacks' figures.
+inline constexpr Range<double> kHostShare{0.05, 20};
+
+struct GpuProfile {
+  std::string name;
+  std::string gpu;  // the driver's name, "NVIDIA A30"
+  // By kernel ("gemm-nn") and precision, in the order of their sizes.
+  std::map<std::string, std::array<std::vector<KernelPoint>, kPrecisions>, std::less<>> kernels;
+  Seconds launch;  // of an empty kernel in a row of launches; 0 where it was not measured
+  MeasuredBuses buses;
+  Watts power_limit;           // of the GPU during measurement; 0: not stated
+  std::optional<double> host;  // host time per launch of its machine, relative to the software stacks' figures
+};
+
+bool is_profile(const Node& node);
+GpuProfile read_profile(const Node& node, const std::string& path, Reading& reading);
 
 class KernelTable;
 class Profiles;
@@ -122,5 +188,67 @@ inline constexpr double kLeastLimit = 1.0 / 3;
 // Sets the power limit of a GPU that states its board's power, and the rates that remain, also relative to those during
 // its profile's measurement.
 void limit_power(Gpu& gpu, Watts limit);
+
+// A GPU's measured kernels, prepared for many look-ups (sim/compute/profile_time.h).
+//
+// Times are stored relative to the data sheet's: a ratio of 1.3 is 30 % slower. The ratio varies far less than the
+// times themselves.
+
+// Time of a kernel by the data sheet: max(FLOPs / peak, bytes / bandwidth) + launch, with the bytes that
+// slmsim-calibrate's kernels move. Flash attention: two products of the causal half forward, five backward.
+Seconds ideal_time(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds launch);
+
+// Bytes that slmsim-calibrate's kernel of this name moves per element of m x n; not for products.
+double kernel_bytes(const std::string& kernel, Precision precision);
+
+using KernelSizes = std::array<double, 4>;  // logarithms of batch, m, n, k
+KernelSizes sizes_of(const KernelShape& kernel);
+
+struct KernelSample {
+  KernelPoint point;
+  KernelSizes sizes{};
+  double ratio = 0;  // logarithm of time over ideal time
+};
+
+class KernelTable {
+ public:
+  KernelTable(const Gpu& gpu, const GpuProfile& profile);
+
+  Seconds launch() const { return launch_; }
+  // Samples of one kernel, in the order of their sizes; nullptr where it was not measured in this precision.
+  const std::vector<KernelSample>* find(const std::string& kernel, Precision precision) const;
+  // Whether any product, and any other kernel, was measured. Without one, the table has no ratio for the class.
+  bool knows_products() const { return known_[1]; }
+  bool knows_others() const { return known_[0]; }
+  // Whether a kernel's class was measured.
+  bool knows_class_of(const std::string& kernel) const { return known_[is_product(kernel) ? 1 : 0]; }
+  // The median ratio of a kernel's samples; without samples, that of its class (products; others) in this precision,
+  // else in any; 0 where the class was not measured.
+  double usual_ratio(const std::string& kernel, Precision precision) const;
+
+ private:
+  struct Series {
+    std::vector<KernelSample> samples;
+    double ratio = 0;  // median
+  };
+  std::map<std::string, std::array<Series, kPrecisions>, std::less<>> kernels_;
+  std::array<std::array<double, kPrecisions>, 2> class_ratios_{};  // products last
+  std::array<bool, 2> known_{};                                    // products last
+  Seconds launch_;
+};
+
+// A platform's profiles by the names that its GPUs give.
+class Profiles {
+ public:
+  void add(const std::string& name, GpuProfile profile) { profiles_[name] = std::move(profile); }
+  // Sets the GPU's `measured_on`, `buses` and, where kernels or launches were measured, its `kernels`; equal GPUs share
+  // a table. Returns false where there is no such profile.
+  bool attach(const std::string& name, Gpu& gpu);
+
+ private:
+  using Key = std::tuple<std::string, BytesPerSecond, std::array<FlopsPerSecond, kPrecisions>>;
+  std::map<std::string, GpuProfile> profiles_;
+  std::map<Key, std::shared_ptr<const KernelTable>> tables_;
+};
 
 }  // namespace slmsim

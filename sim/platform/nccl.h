@@ -49,7 +49,7 @@ struct Nccl {
 Nccl read_nccl(Fields fields);
 
 // All that NCCL's choices depend on: the machines as its topology search finds them, and its settings. A network beside it may
-// be another one's (sim/explain/ideal.h).
+// be another one's (sim/explain/limits.h).
 struct NcclSetup {
   const Platform& platform;
   const Nccl& settings;

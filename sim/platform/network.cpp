@@ -20,6 +20,10 @@ BytesPerSecond shared_rate(const WanLink& link, const WanDirection& direction) {
 
 bool joined_by_nvlink(const VmType& type, const Gpu& gpu) { return type.nvlink && gpu.nvlink.value > 0; }
 
+int vm_of(const Platform& platform, int device) { return platform.devices[device].vm; }
+
+int site_of(const Platform& platform, int device) { return platform.vms[vm_of(platform, device)].site; }
+
 }  // namespace
 
 Bytes mean_window(const TcpWindow& window) {
@@ -203,6 +207,27 @@ Seconds Network::round_trip(int from, int to) const {
   if (share_vm(from, to)) return Seconds{0};
   const Route there = route(from, to);
   return there.window.rtt > Seconds{0} ? there.window.rtt : there.latency * 2;
+}
+
+bool spans_vms(const Platform& platform, std::span<const int> devices) {
+  const int first = vm_of(platform, devices.front());
+  return std::ranges::any_of(devices, [&](int device) { return vm_of(platform, device) != first; });
+}
+
+bool spans_sites(const Platform& platform, std::span<const int> devices) {
+  const int first = site_of(platform, devices.front());
+  return std::ranges::any_of(devices, [&](int device) { return site_of(platform, device) != first; });
+}
+
+std::vector<int> MeshKinds::of(const std::vector<int>& mesh) const {
+  if (spans_vms(platform_, mesh)) return mesh;
+  const int vm = platform_.devices[mesh.front()].vm;
+  const Vm& its = platform_.vms[vm];
+  std::vector<int> kind = {-1 - vm_kinds_[vm]};  // negative: differs from any device
+  for (const int device : mesh) {
+    kind.push_back(its.type.inside.empty() ? gpu_kinds_[device] : device - its.first_device);
+  }
+  return kind;
 }
 
 }  // namespace slmsim

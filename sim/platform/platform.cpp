@@ -9,7 +9,6 @@
 
 #include "sim/base/text.h"
 #include "sim/platform/gpu.h"
-#include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
 #include "sim/platform/wan_route.h"
 

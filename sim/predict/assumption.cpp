@@ -9,7 +9,7 @@
 
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/platform/kernel_table.h"
+#include "sim/platform/gpu.h"
 #include "sim/platform/platform.h"
 
 namespace slmsim {
@@ -59,21 +59,19 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     if (overridden || measured) continue;
     const MatrixEfficiency& e = efficiency_of(gpu, precision);
     if (gpu.sustained < 1 && counted_as(gpu, precision) != Precision::kFp32)
-      out.push_back(
-          {gpu.name + ".sustained",
-           fmt::format("products on {} reach {:.2f} of the peak in training, {:.2f} alone, as in published "
+      out.push_back({gpu.name + ".sustained",
+                     fmt::format("products on {} reach {:.2f} of the peak in training, {:.2f} alone, as in published "
                                  "runs; measure a step for slmsim fit",
-                       gpu.name, e.share * gpu.sustained, e.share),
-           std::string(kFit), Reach::kAnyVm, vms});
+                                 gpu.name, e.share * gpu.sustained, e.share),
+                     std::string(kFit), Reach::kAnyVm, vms});
     if (!e.assumed) continue;
     const std::string& run_in = name_in(precision_names(), counted_as(gpu, precision));
-    out.push_back(
-        {gpu.name + ".efficiency." + run_in,
-         fmt::format("products on {} in {} are unmeasured: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} "
+    out.push_back({gpu.name + ".efficiency." + run_in,
+                   fmt::format("products on {} in {} are unmeasured: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} "
                                "is likely; measure with slmsim-calibrate",
-                     gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
-                     e.share * (1 + e.spread)),
-         std::string(kCalibrate), Reach::kAnyVm, vms});
+                               gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
+                               e.share * (1 + e.spread)),
+                   std::string(kCalibrate), Reach::kAnyVm, vms});
   }
 }
 
@@ -155,9 +153,9 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
   std::vector<Assumption> out;
   const Software& software = scenario.software;
   if (software.stack_assumed)
-    out.push_back({"software.stack",
-                   fmt::format("the software is {} ({}); name yours with software.stack", software.stack, software.title),
-                   ""});
+    out.push_back(
+        {"software.stack",
+         fmt::format("the software is {} ({}); name yours with software.stack", software.stack, software.title), ""});
   add_gpus(scenario, out);
   add_limits(scenario.platform, out);
   for (const auto& remarks : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {

@@ -11,7 +11,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/work.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 #include "sim/predict/predict.h"
 #include "sim/technique/common/technique.h"
 
@@ -136,8 +136,7 @@ class Search {
     };
     for (const auto& m : out.memory) {
       note(m.needed() / m.limit, [&] {
-        return fmt::format("memory of {}, most of it {}",
-                           scenario_.platform.devices[m.device].name, largest_part(m));
+        return fmt::format("memory of {}, most of it {}", scenario_.platform.devices[m.device].name, largest_part(m));
       });
     }
     for (const auto& store : out.stores) {

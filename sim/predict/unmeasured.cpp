@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/compute/kernel.h"
-#include "sim/compute/profile_time.h"
-#include "sim/platform/kernel_table.h"
+#include "sim/compute/roofline.h"
+#include "sim/platform/gpu.h"
 #include "sim/predict/assumption.h"
 
 namespace slmsim {
@@ -65,7 +65,7 @@ class AssumptionCollector {
         text += fmt::format("{}by default {}", text.empty() ? "" : ", ", fmt::join(one.defaults, ", "));
       const std::string& program = one.assumption.measure;
       one.assumption.text = fmt::format("{}: {}{}", std::get<0>(key), text,
-                                  program.empty() ? "; state yours" : "; measure with " + program);
+                                        program.empty() ? "; state yours" : "; measure with " + program);
       out.push_back(std::move(one.assumption));
     }
     return out;
@@ -191,7 +191,7 @@ class AssumptionCollector {
 
   // One sentence per measuring program, and per set of plans or VMs that it matters to.
   UnmeasuredValues& entry(const std::string& owner, const Parameter& parameter, std::string_view usual = {},
-                    const std::vector<std::string>& vms = {}) {
+                          const std::vector<std::string>& vms = {}) {
     std::string program(parameter.measure.empty() ? usual : parameter.measure);
     const Key key{owner, program + (is_of_plan(parameter.use) ? parameter.path : ""), vms};
     const auto [at, is_new] = found_.try_emplace(key);

@@ -4,7 +4,7 @@
 
 #include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_route.h"
+#include "sim/platform/wan_route.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/row.h"
 #include "sim/report/json_values.h"

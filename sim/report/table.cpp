@@ -9,7 +9,7 @@
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_route.h"
+#include "sim/platform/wan_route.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"

@@ -1,5 +1,3 @@
-#include "sim/scenario/foreign_file.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,6 +9,7 @@
 
 #include "sim/base/file.h"
 #include "sim/base/text.h"
+#include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/platform/gpu.h"
 #include "sim/platform/node.h"
 #include "sim/platform/path.h"
-#include "sim/platform/profile.h"
-#include "sim/scenario/foreign_file.h"
+#include "sim/scenario/link.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

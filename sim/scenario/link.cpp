@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,11 +11,26 @@
 #include "sim/base/text.h"
 #include "sim/platform/path.h"
 #include "sim/scenario/data_root.h"
-#include "sim/scenario/foreign_file.h"
 #include "sim/scenario/kind.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+// The canonical form of the existing part of a path, without links; nothing where it cannot be determined.
+fs::path resolved(const fs::path& path) {
+  std::error_code failed;
+  fs::path out = fs::weakly_canonical(fs::absolute(path, failed), failed);
+  return failed ? fs::path() : out;
+}
+
+}  // namespace
 
 const FileKey kExtends{"extends",
                        "Path, relative to this file's folder, of a scenario that supplies the values not stated here."};
@@ -323,6 +339,21 @@ Node link_platform(const fs::path& file) {
   linker.platform(platform);
   linker.check();
   return platform;
+}
+
+bool Reach::holds(const fs::path& file) const {
+  if (folders.empty()) return true;
+  const fs::path real = resolved(file);
+  return !real.empty() && std::ranges::any_of(folders, [&](const fs::path& folder) {
+    const fs::path root = resolved(folder);
+    return !root.empty() && is_below(real, root);
+  });
+}
+
+void Reach::check(const fs::path& file, const Place& named_at) const {
+  if (!holds(file))
+    throw InputError(
+        named_at, fmt::format("a path may lead only to files below {}; copy the file there", folders.front().string()));
 }
 
 }  // namespace slmsim

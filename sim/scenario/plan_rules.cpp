@@ -1,5 +1,3 @@
-#include "sim/scenario/plan_rules.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>

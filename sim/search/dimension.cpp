@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/explain/setting.h"
+#include "sim/explain/explain.h"
 #include "sim/search/group_space.h"
 
 namespace slmsim {

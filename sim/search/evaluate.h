@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "sim/crew/question.h"
+#include "sim/crew/crew.h"
 #include "sim/predict/predict.h"
 #include "sim/search/space.h"
 
@@ -13,8 +13,8 @@ namespace slmsim {
 
 struct Assessment {
   Status status = Status::kUnsupported;
-  Seconds job;       // lower bound; where it runs
-  double tasks = 0;  // in one iteration: the cost of a simulation
+  Seconds job;              // lower bound; where it runs
+  double tasks = 0;         // in one iteration: the cost of a simulation
   std::string reason = {};  // where it cannot run
 };
 
@@ -41,7 +41,7 @@ Prediction predict(const Space& space, const OperatorGraph& operators, const Cho
                    const PredictOptions& options = {});
 Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective);
 
-// Answers of a search's workers (sim/crew/question.h): one line without loss of digits.
+// Answers of a search's workers (sim/crew/crew.h): one line without loss of digits.
 using Finding = std::variant<Assessment, Measurement>;
 Texts to_texts(const Finding& finding);
 void from_texts(const Texts& texts, Finding& finding);

@@ -9,7 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_route.h"
+#include "sim/platform/wan_route.h"
 
 namespace slmsim {
 namespace {

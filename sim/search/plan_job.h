@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/deadline.h"
+#include "sim/base/work.h"
 #include "sim/explain/explain.h"
 #include "sim/predict/job/outcome.h"
 #include "sim/search/plan_crew.h"

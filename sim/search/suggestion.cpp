@@ -7,7 +7,7 @@
 
 #include "sim/compute/operator_graph.h"
 #include "sim/crew/crew.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 #include "sim/predict/algorithm.h"
 #include "sim/search/plan_job.h"
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/work.h"
-#include "sim/fit/scenario_fit.h"
+#include "sim/fit/intervals.h"
 #include "sim/fit/uncertainty.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 #include "sim/predict/algorithm.h"
 #include "sim/search/nearest.h"
 #include "sim/search/suggestion.h"

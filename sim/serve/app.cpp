@@ -7,7 +7,6 @@
 #include "sim/report/page/page.h"
 #include "sim/scenario/data_root.h"
 #include "sim/serve/answer.h"
-#include "sim/serve/asset.h"
 
 namespace slmsim::web {
 namespace {
@@ -119,6 +118,19 @@ Response App::ask(const std::string& what, const std::string& body) {
     return json_response({{"path", path}});
   }
   return refusal(404, "there is no such request");
+}
+
+const Asset* find_asset(const std::string& name) {
+  const auto& all = assets();
+  const auto at = std::ranges::find_if(all, [&](const Asset& asset) { return asset.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::string media_type(const std::string& name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  return "text/plain; charset=utf-8";
 }
 
 }  // namespace slmsim::web

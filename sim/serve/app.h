@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/serve/folder.h"
-#include "sim/serve/guard.h"
 #include "sim/serve/job_list.h"
+#include "sim/serve/server.h"
 
 namespace slmsim::web {
 
@@ -47,5 +49,19 @@ class App {
   Answerer answerer_;
   JobList jobs_;
 };
+
+// The files of sim/serve/web, compiled into the program.
+
+struct Asset {
+  const char* name;  // "page.css"
+  std::string_view text;
+};
+
+// Generated at build time from the files.
+const std::vector<Asset>& assets();
+// nullptr where no asset has this name.
+const Asset* find_asset(const std::string& name);
+// The media type for the name's ending.
+std::string media_type(const std::string& name);
 
 }  // namespace slmsim::web

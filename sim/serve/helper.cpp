@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/deadline.h"
+#include "sim/base/work.h"
 
 namespace slmsim::web {
 namespace {

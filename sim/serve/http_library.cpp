@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "sim/serve/listener.h"
+#include "sim/serve/server.h"
 
 namespace slmsim::web {
 namespace {

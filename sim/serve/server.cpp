@@ -1,12 +1,15 @@
 #include "sim/serve/server.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <sys/random.h>
+#include <system_error>
 
 #include <fmt/format.h>
 
-#include "sim/base/library.h"
-#include "sim/serve/listener.h"
+#include "sim/base/file.h"
 
 namespace slmsim::web {
 namespace {
@@ -19,6 +22,37 @@ std::vector<std::string> hosts_of(const std::string& host, int port) {
   if (!is_every_address(host)) names.push_back(host.find(':') == std::string::npos ? host : "[" + host + "]");
   for (auto& name : names) name += fmt::format(":{}", port);
   return names;
+}
+
+std::string header(const Request& request, const char* name) {
+  const auto at = request.headers.find(name);
+  return at == request.headers.end() ? "" : at->second;
+}
+
+// Compares in constant time, so that the time does not reveal how much of the token is right.
+bool is_token(const std::string& token, const std::string& word) {
+  if (word.size() != token.size()) return false;
+  unsigned different = 0;
+  for (std::size_t i = 0; i < token.size(); ++i)
+    different |= static_cast<unsigned char>(token[i]) ^ static_cast<unsigned char>(word[i]);
+  return different == 0;
+}
+
+std::string cookie_of(const std::string& cookies, const std::string& name) {
+  for (std::size_t at = 0; at < cookies.size();) {
+    const std::size_t end = std::min(cookies.find(';', at), cookies.size());
+    std::string one = cookies.substr(at, end - at);
+    one.erase(0, one.find_first_not_of(' '));
+    if (one.starts_with(name + "=")) return one.substr(name.size() + 1);
+    at = end + 1;
+  }
+  return "";
+}
+
+bool shows_token(const Guard& guard, const Request& request) {
+  const std::string bearer = header(request, "authorization");
+  if (bearer.starts_with("Bearer ")) return is_token(guard.token, bearer.substr(7));
+  return is_token(guard.token, cookie_of(header(request, "cookie"), guard.cookie));
 }
 
 }  // namespace
@@ -62,6 +96,43 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
   ending = true;
   listener->stop();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::string new_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (getentropy(bytes.data(), bytes.size()) != 0)
+    throw std::system_error(errno, std::generic_category(), "no random numbers");
+  std::string out;
+  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+std::optional<Response> check(const Guard& guard, const Request& request) {
+  const std::string host = header(request, "host"), origin = header(request, "origin");
+  const auto is_own = [&](const std::string& word) {
+    return std::ranges::find(guard.hosts, word) != guard.hosts.end();
+  };
+  // Host contains the name where another name leads here (DNS rebinding).
+  if (!is_own(host)) return refusal(403, "this page answers only under the address that slmsim serve printed");
+  if (request.method != "GET" && request.method != "POST")
+    return refusal(405, "use GET for the page and its parts, POST for requests");
+  const bool entry = request.method == "GET" && request.path == "/" && request.query.contains("token");
+  if (!origin.empty() && !(origin.starts_with("http://") && is_own(origin.substr(7))))
+    return refusal(403, "requests of other pages are refused");
+  const std::string from = header(request, "sec-fetch-site");
+  if (!entry && !from.empty() && from != "same-origin" && from != "none")
+    return refusal(403, "requests of other pages are refused");
+  if (entry && is_token(guard.token, request.query.at("token"))) {
+    Response sent_on{.status = 303, .type = "text/plain", .body = "", .headers = {{"Location", "/"}}};
+    sent_on.headers.emplace_back("Set-Cookie",
+                                 fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", guard.cookie, guard.token));
+    return sent_on;
+  }
+  if (!shows_token(guard, request))
+    return refusal(401, "open the address that slmsim serve printed: it holds the token");
+  if (request.method == "POST" && !header(request, "content-type").starts_with("application/json"))
+    return refusal(415, "Content-Type: application/json is expected");
+  return std::nullopt;
 }
 
 }  // namespace slmsim::web

@@ -1,12 +1,19 @@
 // The page's view of a scenario, in the report's own sections.
+#include <set>
+
 #include <fmt/format.h>
 
+#include "sim/base/error.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/compute/transformer.h"
 #include "sim/explain/latency.h"
 #include "sim/fit/intervals.h"
+#include "sim/import/inventory/inventory.h"
 #include "sim/platform/platform.h"
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
+#include "sim/scenario/data_root.h"
 #include "sim/search/verdict.h"
 #include "sim/serve/answer.h"
 
@@ -69,6 +76,46 @@ ModelReport asked_report(const Question& question, const RunResult& result) {
   return report_of(result, index);
 }
 
+bool builds_on_files(const Node& root) {
+  const Node* platform = root.find("platform");
+  return root.find(kExtends.name) != nullptr || (platform && platform->kind == Node::Kind::kScalar);
+}
+
+namespace fs = std::filesystem;
+
+// The entry of each file of a kind, those of the nearest folder first; each name once.
+template <class Entry>
+Json entries(const std::vector<fs::path>& roots, const FileKind& kind, Entry entry) {
+  Json out = Json::array();
+  std::set<std::string> known;
+  for (const auto& root : roots) {
+    for (const auto& name : names_in(root / kind.folder)) {
+      if (!known.insert(name).second) continue;
+      try {
+        Reading reading;
+        Json one = entry(read_yaml(root / kind.folder / (name + ".yaml")), name, reading);
+        if (reading.errors.empty()) out.push_back(std::move(one));
+      } catch (const InputError&) {  // reported where the file is used
+      }
+    }
+  }
+  return out;
+}
+
+// The first sentence of the comment at the file's beginning.
+std::string about(const Node& file) {
+  std::string out;
+  std::string_view text = file.place.source->text;
+  while (text.starts_with("#")) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!out.empty()) out += ' ';
+    out += line.substr(std::min(line.find_first_not_of("# "), line.size()));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  const auto stop = out.find(". ");
+  return printable(out.substr(0, stop == std::string::npos ? out.size() : stop + 1)).substr(0, 200);
+}
+
 }  // namespace
 
 Json answer_run(const Question& question, const Workplace&, Memory&, const Progress&) {
@@ -129,6 +176,81 @@ Json answer_curve(const Question& question, const Workplace&, Memory& memory, co
   ModelReport report = asked_report(question, result);
   report.sweep = sweep_latency(result.scenario, report.model(), result.predictions);
   return {{"sections", Json::array({section("rtt", "Round-trip time", latency_section(report))})}};
+}
+
+Json error_json(const Error& error, const std::filesystem::path& file) {
+  const std::string name = error.place.source ? error.place.source->name : "";
+  return {{"text", printable(error.text)},
+          {"message", to_string(error)},
+          {"file", printable(name)},
+          {"line", error.place.line},
+          {"column", letter_column(error.place)},
+          {"own", !name.empty() && name == file.string()}};
+}
+
+Json tree_json(const Node& node) {
+  Json out = {{"k", ""}, {"l", node.place.line}, {"c", letter_column(node.place)}};
+  switch (node.kind) {
+    case Node::Kind::kNull:
+      out["k"] = "null";
+      break;
+    case Node::Kind::kScalar:
+      out["k"] = "text";
+      out["v"] = node.scalar;
+      break;
+    case Node::Kind::kSequence:
+      out["k"] = "list";
+      out["i"] = Json::array();
+      for (const auto& item : node.items) out["i"].push_back(tree_json(item));
+      break;
+    case Node::Kind::kMap:
+      out["k"] = "map";
+      out["e"] = Json::array();
+      for (const auto& entry : node.entries)
+        out["e"].push_back({entry.key, entry.place.line, letter_column(entry.place), tree_json(entry.value)});
+      break;
+  }
+  return out;
+}
+
+void add_trees(const Question& question, Json& out) {
+  try {
+    const Node root = parse_yaml(question.text.text, question.text.file.string());
+    out["tree"] = tree_json(root);
+    if (builds_on_files(root))
+      out["whole"] = tree_json(ScenarioFile(question.text).self_contained(question.text.file.parent_path()));
+  } catch (const InputError&) {  // reported to the caller
+  }
+}
+
+Json catalog_of(const fs::path& folder) {
+  const auto roots = data_roots(folder / "x");
+  Json out;
+  out["models"] = entries(roots, kModelFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
+    const Transformer model = read_transformer(file, name, name, reading);
+    const double parameters = reading.errors.empty() ? parameter_count(build_operator_graph(model)) : 0;
+    return {{"name", model.name}, {"parameters", parameters}};
+  });
+  out["gpus"] = entries(roots, kGpuFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
+    const Gpu gpu = read_gpu(file, name, reading);
+    return {{"name", name},
+            {"title", gpu.title},
+            {"memory_bytes", gpu.memory.value},
+            {"architecture", gpu.architecture},
+            {"usual_vms", {usual_vm_type({name}), usual_vm_type({name, name})}}};
+  });
+  out["vms"] = entries(roots, kVmFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
+    const VmType type = read_vm_type(file, name, reading);
+    return {{"name", name},      {"title", type.title},         {"about", about(file)},
+            {"gpus", type.gpus}, {"gpu_count", type.gpu_count}, {"fixed", !type.inside.empty()}};
+  });
+  out["techniques"] = Json::parse(to_technique_json());
+  Json scenarios = Json::array();
+  for (const auto& root : roots) {
+    for (const auto& name : names_in(root / "scenarios")) scenarios.push_back(name);
+  }
+  out["scenarios"] = scenarios;
+  return out;
 }
 
 }  // namespace slmsim::web

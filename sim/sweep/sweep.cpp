@@ -8,8 +8,8 @@
 #include "sim/base/hash.h"
 #include "sim/predict/predict.h"
 #include "sim/predict/row.h"
-#include "sim/scenario/foreign_file.h"
 #include "sim/scenario/kind.h"
+#include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {

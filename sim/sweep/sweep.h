@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/crew/question.h"
+#include "sim/crew/crew.h"
 #include "sim/predict/prediction_memo.h"
 #include "sim/predict/row.h"
 #include "sim/scenario/scenario.h"

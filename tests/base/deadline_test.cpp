@@ -1,4 +1,4 @@
-#include "sim/base/deadline.h"
+#include "sim/base/work.h"
 
 #include <limits>
 

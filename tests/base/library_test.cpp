@@ -1,4 +1,4 @@
-#include "sim/base/library.h"
+#include "sim/base/file.h"
 
 #include <gmock/gmock.h>
 

@@ -14,7 +14,7 @@
 #include "calibrate/gpu/number.h"
 #include "calibrate/gpu/option.h"
 #include "calibrate/gpu/profile.h"
-#include "sim/platform/profile.h"
+#include "sim/platform/gpu.h"
 #include "tests/errors_of.h"
 
 namespace slmsim::calibrate::kernel_test {

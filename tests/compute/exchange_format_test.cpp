@@ -1,5 +1,5 @@
 // Bytes of exchanged numbers on the wire, and the times of their kernels on a GPU.
-#include "sim/compute/exchange_format.h"
+#include "sim/compute/compression.h"
 
 #include <gtest/gtest.h>
 

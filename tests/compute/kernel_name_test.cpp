@@ -4,7 +4,7 @@
 
 #include "sim/compute/kernel.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/profile.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim::kernel_name_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <sstream>
 
-#include "sim/compute/profile_time.h"
+#include "sim/compute/roofline.h"
 
 namespace slmsim::made_up {
 

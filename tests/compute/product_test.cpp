@@ -1,4 +1,4 @@
-#include "sim/compute/product.h"
+#include "sim/compute/kernel.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "sim/compute/profile_time.h"
+#include "sim/compute/roofline.h"
 
 #include <cmath>
 #include <map>
 
 #include <gmock/gmock.h>
 
-#include "sim/compute/optimizer.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/software.h"
 #include "tests/compute/measured_gpu.h"
 
 namespace slmsim::profile_time_test {

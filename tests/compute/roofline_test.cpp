@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/compute/optimizer.h"
+#include "sim/compute/roofline.h"
+#include "sim/compute/software.h"
 
 namespace slmsim::roofline_test {
 namespace {

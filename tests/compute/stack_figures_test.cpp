@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/compute/optimizer.h"
 #include "sim/compute/roofline.h"
+#include "sim/compute/software.h"
 
 namespace slmsim::stack_figures_test {
 namespace {

@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/compute/optimizer.h"
+#include "sim/compute/roofline.h"
+#include "sim/compute/software.h"
 #include "tests/compute/measured_gpu.h"
 
 namespace slmsim::timed_part_test {

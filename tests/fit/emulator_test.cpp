@@ -1,5 +1,6 @@
 // An emulator against the formula that it was made from, and many points at once against each alone.
 #include "sim/fit/emulator.h"
+#include "sim/fit/forecast.h"
 
 #include <cmath>
 

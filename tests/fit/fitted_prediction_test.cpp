@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include "sim/fit/intervals.h"
-#include "sim/fit/scenario_fit.h"
 #include "sim/scenario/scenario.h"
 #include "tests/fit/written.h"
 

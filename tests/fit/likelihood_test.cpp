@@ -1,4 +1,4 @@
-#include "sim/fit/likelihood.h"
+#include "sim/fit/sampler.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Network measurements by tools as runs of a fit: their files and their predictions, by hand.
-#include "sim/fit/network_run.h"
+#include "sim/fit/pilot.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

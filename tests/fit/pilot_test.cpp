@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "sim/fit/training_log.h"
 #include "tests/errors_of.h"
 #include "tests/fit/written.h"
 

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/fit/scenario_fit.h"
+#include "sim/fit/intervals.h"
 
 namespace slmsim::unknown_test {
 namespace {

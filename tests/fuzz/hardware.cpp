@@ -2,10 +2,10 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/compute/software.h"
 #include "sim/compute/transformer.h"
+#include "sim/platform/gpu.h"
 #include "sim/platform/network.h"
 #include "sim/platform/path.h"
 #include "sim/platform/platform.h"
-#include "sim/platform/profile.h"
 #include "tests/fuzz/target.h"
 
 namespace slmsim::fuzz {

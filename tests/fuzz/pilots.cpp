@@ -1,6 +1,5 @@
 // Measurements of a scenario: a table of runs or, after a line "log", what a training program printed.
 #include "sim/fit/pilot.h"
-#include "sim/fit/training_log.h"
 #include "tests/fuzz/target.h"
 
 namespace slmsim::fuzz {

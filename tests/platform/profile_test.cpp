@@ -1,9 +1,8 @@
 // A GPU's profile as the platform uses it. All profiles here are made up.
-#include "sim/platform/profile.h"
+#include "sim/platform/gpu.h"
 
 #include <gmock/gmock.h>
 
-#include "sim/platform/kernel_table.h"
 #include "sim/platform/network.h"
 #include "tests/platform/example.h"
 

@@ -1,4 +1,4 @@
-#include "sim/platform/site_route.h"
+#include "sim/platform/wan_route.h"
 
 #include <cmath>
 

@@ -8,7 +8,6 @@
 
 #include "sim/base/work.h"
 #include "sim/fit/intervals.h"
-#include "sim/fit/scenario_fit.h"
 #include "sim/report/report.h"
 #include "sim/scenario/scenario.h"
 #include "sim/search/plan_job.h"

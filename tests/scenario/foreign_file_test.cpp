@@ -1,5 +1,5 @@
 // Files of other programs where a scenario is expected: one error each, which states what the file is.
-#include "sim/scenario/foreign_file.h"
+#include "sim/scenario/link.h"
 
 #include <gmock/gmock.h>
 

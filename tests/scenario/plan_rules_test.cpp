@@ -1,4 +1,4 @@
-#include "sim/scenario/plan_rules.h"
+#include "sim/scenario/scenario.h"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/serve/asset.h"
 #include "tests/serve/world.h"
 
 namespace slmsim::web::app_test {

@@ -1,4 +1,4 @@
-#include "sim/serve/guard.h"
+#include "sim/serve/server.h"
 
 #include "tests/serve/world.h"
 

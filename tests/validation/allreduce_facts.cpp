@@ -9,7 +9,7 @@
 
 #include "sim/base/csv.h"
 #include "sim/base/error.h"
-#include "sim/fit/network_run.h"
+#include "sim/fit/pilot.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/fit/measured_step.h"
 #include "sim/scenario/scenario.h"
-#include "sim/fit/error_summary.h"
 
 namespace slmsim {
 

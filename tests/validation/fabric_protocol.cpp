@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/text.h"
-#include "sim/fit/scenario_fit.h"
+#include "sim/fit/intervals.h"
 
 namespace slmsim {
 namespace {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "sim/fit/measured_step.h"
 #include "sim/fit/uncertainty.h"
-#include "sim/fit/error_summary.h"
 #include "tests/validation/fabric_slices.h"
 
 namespace slmsim {

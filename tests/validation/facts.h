@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "sim/fit/measured_step.h"
 #include "sim/predict/predict.h"
-#include "sim/fit/error_summary.h"
 #include "tests/validation/fabric_rows.h"
 
 namespace slmsim {

@@ -12,7 +12,6 @@
 #include "sim/compute/software.h"
 #include "sim/compute/transformer.h"
 #include "sim/platform/gpu.h"
-#include "sim/platform/profile.h"
 
 namespace slmsim {
 

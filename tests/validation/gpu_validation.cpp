@@ -9,9 +9,9 @@
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 
-#include "sim/compute/product.h"
-#include "sim/compute/roofline.h"
+#include "sim/compute/kernel.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/roofline.h"
 
 namespace slmsim {
 namespace {

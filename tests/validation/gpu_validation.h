@@ -1,7 +1,7 @@
 // Accuracy of the costs of computation on GPUs measured by others.
 //
 // Kernels between products: for each GPU, the figures of sim/compute/software.h are fitted to the operators of all other GPUs, and
-// predict this one's. Products: with the share of the peak in the GPU's file (sim/compute/product.h), beside the share that fits
+// predict this one's. Products: with the share of the peak in the GPU's file (sim/compute/kernel.h), beside the share that fits
 // the rows. Only times long enough to be the kernel's rather than the host's count: 300 us for operators, which were timed one
 // by one from Python, 100 us for kernels.
 #pragma once

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/fit/error_summary.h"
+#include "sim/fit/measured_step.h"
 #include "sim/predict/job/job_process.h"
 
 namespace slmsim {

@@ -5,7 +5,6 @@
 
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/common.h"
 #include "sim/scenario/data_root.h"
 #include "tests/validation/tables.h"
 

@@ -8,7 +8,7 @@
 #include "sim/base/csv.h"
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
-#include "sim/fit/error_summary.h"
+#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 namespace {

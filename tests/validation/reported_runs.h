@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/fit/measured_step.h"
 #include "sim/predict/predict.h"
-#include "sim/fit/error_summary.h"
 
 namespace slmsim {
 

@@ -15,7 +15,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/fit/network_run.h"
+#include "sim/fit/pilot.h"
 #include "sim/predict/iterations.h"
 #include "sim/technique/common/technique.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/base/unit.h"
-#include "sim/fit/error_summary.h"
+#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 

@@ -1,5 +1,3 @@
-#include "sim/import/inventory/setup.h"
-
 #include <algorithm>
 #include <cctype>
 #include <filesystem>

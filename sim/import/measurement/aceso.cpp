@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/unit.h"
-#include "sim/import/measurement/csv_columns.h"
 #include "sim/import/measurement/format.h"
 
 namespace slmsim {

@@ -9,7 +9,6 @@
 #include "sim/base/csv.h"
 #include "sim/base/quantity.h"
 #include "sim/import/measurement/format.h"
-#include "sim/import/measurement/input_file.h"
 
 namespace slmsim {
 namespace {

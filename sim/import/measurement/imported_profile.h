@@ -6,10 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/measurement/file_rows.h"
 #include "sim/import/measurement/format.h"
 #include "sim/platform/gpu.h"
-#include "sim/platform/kernel_table.h"
 
 namespace slmsim {
 

@@ -8,7 +8,7 @@
 
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/platform/kernel_table.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {

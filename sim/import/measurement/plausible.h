@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "sim/base/error.h"
-#include "sim/import/measurement/file_rows.h"
-#include "sim/import/measurement/input_file.h"
+#include "sim/import/measurement/format.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "sim/platform/site_route.h"
+#include "sim/platform/wan_route.h"
 #include "sim/technique/common/memory.h"
 
 namespace slmsim {

@@ -29,7 +29,7 @@ struct CheckpointTimes {
 };
 
 // To a disk or the store each VM writes its bytes at the stated rate. To a site, the VMs of each other site send their bytes
-// along the route (sim/platform/site_route.h), one connection per VM; sites' bytes share a link, and the VMs there write.
+// along the route (sim/platform/wan_route.h), one connection per VM; sites' bytes share a link, and the VMs there write.
 // In the background, training waits only for the copy to host memory over each GPU's PCIe. Measured times replace computed
 // ones.
 CheckpointTimes checkpoint_times(const Scenario& scenario, const CheckpointRules& rules,

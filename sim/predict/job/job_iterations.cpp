@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 #include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/job/jitter.h"

@@ -7,7 +7,7 @@
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_route.h"
+#include "sim/platform/wan_route.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/collective/peers.h"
-#include "sim/compute/exchange_format.h"
+#include "sim/compute/compression.h"
 #include "sim/compute/operator_graph.h"
 
 namespace slmsim {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/compute/exchange_format.h"
+#include "sim/compute/compression.h"
 #include "sim/compute/operator.h"
 
 namespace slmsim {

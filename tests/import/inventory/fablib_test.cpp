@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "sim/import/inventory/setup.h"
+#include "sim/import/inventory/inventory.h"
 #include "tests/errors_of.h"
 #include "tests/fit/written.h"
 

@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 
 #include "sim/import/inventory/fablib.h"
-#include "sim/import/inventory/setup.h"
 
 namespace slmsim::inventory_test {
 namespace {

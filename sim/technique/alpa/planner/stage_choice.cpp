@@ -11,7 +11,7 @@
 
 #include "sim/collective/collective_time.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/mesh.h"
+#include "sim/platform/network.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/alpa/planner/planning_cost.h"
 #include "sim/technique/alpa/planner/stage_plan.h"
@@ -39,9 +39,7 @@ Vms by_vm(const PlanRequest& request) {
   const auto& devices = request.scenario.platform.devices;
   for (const int device : request.group.devices) {
     const int vm = devices[device].vm;
-    const auto same = [&](const std::vector<int>& other) {
-      return devices[other.front()].vm == vm;
-    };
+    const auto same = [&](const std::vector<int>& other) { return devices[other.front()].vm == vm; };
     const auto at = std::find_if(vms.begin(), vms.end(), same);
     (at == vms.end() ? vms.emplace_back() : *at).push_back(device);
   }
@@ -145,7 +143,8 @@ class Chooser {
         const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
                          element_bytes(request_.scenario.training.precision)};
         return in_steps(
-            transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size).value);
+            transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size)
+                .value);
       };
     }
     return problem;

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/base/library.h"
+#include "sim/base/file.h"
 #include "sim/technique/alpa/planner/solver/choice_program.h"
 #include "sim/technique/alpa/planner/solver/linear_program.h"
 
