@@ -11,7 +11,7 @@
 #include "calibrate/common/descriptor.h"
 #include "calibrate/common/failure.h"
 #include "calibrate/common/text.h"
-#include "sim/base/deadline.h"
+#include "sim/base/work.h"
 
 namespace slmsim::calibrate {
 namespace {

@@ -7,12 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "python/binding/interruptible.h"
-#include "sim/base/deadline.h"
 #include "sim/base/text.h"
 #include "sim/base/work.h"
 #include "sim/crew/crew.h"
 #include "sim/crew/ranks.h"
-#include "sim/fit/scenario_fit.h"
+#include "sim/fit/intervals.h"
 #include "sim/report/report.h"
 #include "sim/search/plan_job.h"
 #include "sim/search/verdict.h"
