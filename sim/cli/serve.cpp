@@ -8,7 +8,7 @@
 
 #include "sim/cli/command.h"
 #include "sim/crew/crew.h"
-#include "sim/serve/server.h"
+#include "sim/serve/app.h"
 
 namespace slmsim {
 namespace {

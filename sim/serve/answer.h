@@ -12,7 +12,7 @@
 #include "sim/explain/explain.h"
 #include "sim/predict/result.h"
 #include "sim/scenario/scenario.h"
-#include "sim/serve/server.h"
+#include "sim/serve/message.h"
 
 namespace slmsim::web {
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "sim/serve/server.h"
+#include "sim/serve/message.h"
 
 namespace slmsim::web {
 namespace {

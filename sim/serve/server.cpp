@@ -1,4 +1,4 @@
-#include "sim/serve/server.h"
+#include "sim/serve/app.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sim/serve/server.h"
+#include "sim/serve/message.h"
 
 #include "tests/serve/world.h"
 
