@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "sim/fit/forecast.h"
-#include "sim/fit/likelihood.h"
+#include "sim/fit/sampler.h"
 #include "sim/fit/pilot.h"
 
 namespace slmsim {
