@@ -2,7 +2,7 @@
 //
 //   bf16, fp16    as numbers of 16 bits, which are added directly (fp16_compress_hook and bf16_compress_hook of
 //                 torch.distributed.algorithms.ddp_comm_hooks.default_hooks)
-//   fp8, int8, int4  with a scale for each block (below), summed by shares (sim/collective/peers.h)
+//   fp8, int8, int4  with a scale for each block (above), summed by shares (sim/collective/peers.h)
 //   powersgd      each matrix M of n x m as P Q^T of rank r (Vogels et al., arXiv 1905.13727, algorithm 1), as
 //                 powerSGD_hook does; vectors, and matrices with (n + m) r at least half of n m, are not compressed
 //   topk          the largest numbers, a share `density` of all, with their indices; the rest is added to the next
@@ -21,6 +21,40 @@
 #include "sim/compute/software.h"
 
 namespace slmsim {
+
+// Number formats for the exchange of gradients or parameter differences between replicas, and the costs of encoding and
+// decoding.
+//
+// A number of b bits is b / 8 bytes on the wire. Formats of 8 and 4 bits scale each block of kScaleBlock numbers by one
+// number in fp32 of its own (block-wise quantization: Dettmers et al., arXiv 2110.02861, section 2.1, has 2048 a block):
+//
+//   bytes on the wire = numbers x (b / 8 + 4 / kScaleBlock)
+//
+// Encoding kernels read fp32 and write the wire format; decoding kernels do the reverse. Both are bound by memory: they
+// take their bytes at the software's share of the bandwidth (`memory_efficiency`), plus a launch.
+
+enum class ExchangeFormat { kFp32, kBf16, kFp16, kFp8, kInt8, kInt4 };
+const std::vector<std::string>& exchange_format_names();  // as scenarios write them
+
+inline constexpr double kScaleBlock = 2048;
+
+// Whether numbers of this format can be added directly, as NCCL's reductions do. Formats with a scale cannot: each sum
+// decodes and encodes them.
+bool adds_up(ExchangeFormat format);
+
+// Bytes on the wire for `numbers` numbers.
+Bytes wire_bytes(ExchangeFormat format, double numbers);
+
+// Time of a kernel that moves `moved` bytes of the GPU's memory, with negligible computation.
+Seconds elementwise_time(Bytes moved, const Gpu& gpu, const Software& software);
+
+// From numbers of `element` bytes (default: fp32), and back to them; 0 where the format is fp32.
+Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
+                    double element = 4);
+Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
+                    double element = 4);
+// A rank's share of a sum of `numbers` numbers over `ranks` ranks: it reads its share from each and writes their sum.
+Seconds sum_time(ExchangeFormat format, double numbers, int ranks, const Gpu& gpu, const Software& software);
 
 // The tensors that hold an operator's parameters in a framework, to which gradient compression applies: matrices of
 // products and tables, and vectors of biases and norms. A product of several parts, such as queries, keys and values,
@@ -108,39 +142,5 @@ struct CompressionMemory {
 };
 CompressionMemory compression_memory(const Compression& compression, const LowRankBucket& all, int ranks,
                                      double element);
-
-// Number formats for the exchange of gradients or parameter differences between replicas, and the costs of encoding and
-// decoding.
-//
-// A number of b bits is b / 8 bytes on the wire. Formats of 8 and 4 bits scale each block of kScaleBlock numbers by one
-// number in fp32 of its own (block-wise quantization: Dettmers et al., arXiv 2110.02861, section 2.1, has 2048 a block):
-//
-//   bytes on the wire = numbers x (b / 8 + 4 / kScaleBlock)
-//
-// Encoding kernels read fp32 and write the wire format; decoding kernels do the reverse. Both are bound by memory: they
-// take their bytes at the software's share of the bandwidth (`memory_efficiency`), plus a launch.
-
-enum class ExchangeFormat { kFp32, kBf16, kFp16, kFp8, kInt8, kInt4 };
-const std::vector<std::string>& exchange_format_names();  // as scenarios write them
-
-inline constexpr double kScaleBlock = 2048;
-
-// Whether numbers of this format can be added directly, as NCCL's reductions do. Formats with a scale cannot: each sum
-// decodes and encodes them.
-bool adds_up(ExchangeFormat format);
-
-// Bytes on the wire for `numbers` numbers.
-Bytes wire_bytes(ExchangeFormat format, double numbers);
-
-// Time of a kernel that moves `moved` bytes of the GPU's memory, with negligible computation.
-Seconds elementwise_time(Bytes moved, const Gpu& gpu, const Software& software);
-
-// From numbers of `element` bytes (default: fp32), and back to them; 0 where the format is fp32.
-Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
-                    double element = 4);
-Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
-                    double element = 4);
-// A rank's share of a sum of `numbers` numbers over `ranks` ranks: it reads its share from each and writes their sum.
-Seconds sum_time(ExchangeFormat format, double numbers, int ranks, const Gpu& gpu, const Software& software);
 
 }  // namespace slmsim

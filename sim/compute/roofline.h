@@ -1,4 +1,4 @@
-// Time of an operator on a GPU: by the GPU's measured profile (sim/compute/roofline.h), or, for kernels that it lacks,
+// Time of an operator on a GPU: by the GPU's measured profile (below), or, for kernels that it lacks,
 // by the data sheet: products by sim/compute/kernel.h, other kernels by the software stack (sim/compute/software.h). An
 // operator without stated kernels moves its inputs and outputs once,
 //
@@ -66,7 +66,7 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
 
 // A kernel's time on a GPU with a measured profile.
 //
-// The ratio of a time to the data sheet's (sim/platform/profile.h) is interpolated: its logarithm, over the
+// The ratio of a time to the data sheet's (sim/platform/gpu.h) is interpolated: its logarithm, over the
 // logarithms of the kernel's sizes, by a linear fit weighted by 1 / distance^4 (moving least squares, Lancaster and
 // Salkauskas, Math. Comp. 37 (1981)), which passes through every measured point. Where the nearest measured point is
 // farther than a factor of four, summed over the sizes, the roofline replaces interpolation, scaled by

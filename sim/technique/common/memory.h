@@ -50,7 +50,7 @@ struct DeviceMemory {
 inline constexpr double kEdgeShare = 0.9, kEdgeSlowdown = 2;
 
 // Bytes per parameter of mixed-precision training (ZeRO, arXiv 1910.02054, section 3.1): in fp16 weights 2, gradients
-// 2, fp32 master 4, Adam's moments 8 (others: sim/compute/software.h), and 4 for an fp32 copy of the gradients, if the
+// 2, fp32 master 4, Adam's moments 8 (others: sim/compute/roofline.h), and 4 for an fp32 copy of the gradients, if the
 // optimizer makes one. In fp32 there are no copies.
 struct StateBytes {
   double weight = 0, gradient = 0, master = 0, moments = 0, gradient_copy = 0;
