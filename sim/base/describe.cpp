@@ -1,9 +1,6 @@
 #include "sim/base/describe.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,13 +3,10 @@
 #include <cerrno>
 #include <dlfcn.h>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

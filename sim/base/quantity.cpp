@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <span>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/key_record.h"
 #include "sim/base/text.h"
 #include "sim/cli/machines.h"
-#include "sim/compute/transformer.h"
-#include "sim/import/inventory/inventory.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -12,8 +10,6 @@
 #include "sim/cli/machines.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/scenario/data_root.h"
-#include "sim/technique/common/memory.h"
-#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {

@@ -6,17 +6,13 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <optional>
 #include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/error.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/base/work.h"
-#include "sim/engine/simulate.h"
 
 namespace slmsim {
 

@@ -1,11 +1,8 @@
 // slmsim fit SCENARIO --measured FILE: fits unknown values to pilot runs.
-#include <memory>
 
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/fit/intervals.h"
-#include "sim/fit/next.h"
 #include "sim/report/report.h"
 
 namespace slmsim {

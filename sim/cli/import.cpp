@@ -1,17 +1,12 @@
 // slmsim import FORMAT FILE...: a GPU's profile from published or measured tables.
 #include <algorithm>
-#include <filesystem>
-#include <memory>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
 #include "sim/import/inventory/inventory.h"
-#include "sim/import/measurement/format.h"
 #include "sim/import/measurement/imported_profile.h"
-#include "sim/platform/gpu.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {

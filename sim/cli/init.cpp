@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
 #include <system_error>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/machines.h"
-#include "sim/import/inventory/inventory.h"
 
 namespace slmsim {
 namespace {

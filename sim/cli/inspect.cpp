@@ -1,27 +1,19 @@
 // slmsim check and list: check files, and list names.
 #include <algorithm>
-#include <filesystem>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/fit/measured_step.h"
-#include "sim/import/measurement/format.h"
 #include "sim/import/measurement/imported_profile.h"
-#include "sim/platform/gpu.h"
-#include "sim/platform/node.h"
 #include "sim/platform/path.h"
 #include "sim/report/file_keys.h"
 #include "sim/report/report.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/kind.h"
-#include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
 
 namespace slmsim {

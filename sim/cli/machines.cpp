@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
 #include <iostream>
-#include <set>
 #include <sstream>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
 #include "sim/import/inventory/fablib.h"
-#include "sim/import/inventory/inventory.h"
-#include "sim/platform/platform.h"
 
 namespace slmsim {
 namespace {

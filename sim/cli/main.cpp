@@ -1,15 +1,11 @@
 // slmsim: predicts which pretraining technique to use, on which GPUs, and how long it takes.
 #include <algorithm>
-#include <array>
-#include <limits>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
 

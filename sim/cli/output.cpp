@@ -2,16 +2,13 @@
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
 #include "sim/base/file.h"
 #include "sim/cli/command.h"
 

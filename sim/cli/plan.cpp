@@ -2,19 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
-#include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 
-#include "sim/base/hash.h"
-#include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/crew/crew.h"
 #include "sim/report/report.h"
-#include "sim/search/plan_job.h"
-#include "sim/technique/export/export.h"
 
 namespace slmsim {
 namespace {

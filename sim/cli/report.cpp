@@ -1,17 +1,11 @@
 // slmsim report SCENARIO: a run as one page for a browser.
 #include <algorithm>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/error.h"
-#include "sim/base/work.h"
 #include "sim/cli/command.h"
-#include "sim/crew/crew.h"
-#include "sim/predict/result.h"
 #include "sim/report/page/page.h"
-#include "sim/search/verdict.h"
 
 namespace slmsim {
 namespace {

@@ -1,14 +1,11 @@
 // slmsim run SCENARIO...: predict every technique on every group, then select.
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/crew/crew.h"
-#include "sim/predict/result.h"
 #include "sim/report/report.h"
 
 namespace slmsim {

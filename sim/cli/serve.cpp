@@ -1,13 +1,11 @@
 // slmsim serve [SCENARIO]: the page to draw and try a cluster.
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/crew/crew.h"
 #include "sim/serve/app.h"
 
 namespace slmsim {

@@ -1,8 +1,5 @@
 // slmsim shapes MODEL...: the kernels of models, for slmsim-calibrate to time.
 #include <algorithm>
-#include <filesystem>
-#include <map>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +7,6 @@
 #include "sim/base/name_in.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/compute/kernel.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/scenario/data_root.h"
 

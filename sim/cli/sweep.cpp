@@ -1,12 +1,9 @@
 // slmsim sweep SWEEP and slmsim merge PART...: one scenario at many points.
 #include <chrono>
-#include <memory>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 
 namespace slmsim {

@@ -1,21 +1,15 @@
 // slmsim validate: accuracy of the predictions on measured steps; on published studies by a program of the tests.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
-#include <span>
-#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
 #include "sim/report/report.h"
 #include "sim/scenario/data_root.h"
-#include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {

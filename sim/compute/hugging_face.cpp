@@ -1,11 +1,8 @@
 #include <algorithm>
 #include <cctype>
-#include <functional>
-#include <map>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/compute/transformer.h"
 
 namespace slmsim {

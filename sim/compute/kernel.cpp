@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
 
 #include <boost/range/iterator_range.hpp>

@@ -1,8 +1,6 @@
 #include "sim/compute/operator_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include <boost/range/iterator_range.hpp>
 

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include <Eigen/Dense>
 
-#include "sim/compute/kernel.h"
 #include "sim/compute/roofline.h"
 
 namespace slmsim {

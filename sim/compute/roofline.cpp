@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
-
-#include "sim/compute/kernel.h"
 
 namespace slmsim {
 namespace {

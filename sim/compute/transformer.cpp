@@ -1,8 +1,6 @@
 #include "sim/compute/transformer.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,6 @@
 #include "sim/crew/crew.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/base/work.h"
 #include "sim/collective/nccl_rules.h"

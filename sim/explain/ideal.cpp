@@ -1,18 +1,14 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <set>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/explain/limits.h"
 #include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
-#include "sim/technique/common/lower.h"
-#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {

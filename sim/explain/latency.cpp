@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sim/base/work.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/network.h"
 
 namespace slmsim {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/predict/iterations.h"
 
 namespace slmsim {

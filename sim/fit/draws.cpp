@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/hash.h"
 #include "sim/base/name_in.h"
 #include "sim/base/text.h"
 

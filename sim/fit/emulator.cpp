@@ -1,11 +1,10 @@
+#include "sim/fit/emulator.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include <Eigen/Dense>
-
-#include "sim/fit/emulator.h"
-#include "sim/fit/forecast.h"
 
 namespace slmsim {
 

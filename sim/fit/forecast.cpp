@@ -1,8 +1,6 @@
 #include "sim/fit/forecast.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

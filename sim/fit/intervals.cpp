@@ -1,7 +1,6 @@
 #include "sim/fit/intervals.h"
 
 #include <algorithm>
-#include <memory>
 
 #include <fmt/format.h>
 

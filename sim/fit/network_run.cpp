@@ -1,14 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/text.h"
-#include "sim/base/yaml.h"
 #include "sim/collective/communicator.h"
-#include "sim/engine/simulate.h"
 #include "sim/fit/pilot.h"
 #include "sim/import/measurement/imported_profile.h"
 #include "sim/platform/path.h"

@@ -10,7 +10,6 @@
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

@@ -1,13 +1,10 @@
 #include "sim/fit/sampler.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <numbers>
 #include <numeric>
-#include <optional>
 
 #include <boost/math/distributions/students_t.hpp>
 

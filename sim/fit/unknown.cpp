@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <boost/math/distributions/normal.hpp>
 #include <fmt/format.h>

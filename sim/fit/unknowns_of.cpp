@@ -2,13 +2,10 @@
 // docs/commands/fit.md describes them.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "sim/fit/unknown.h"
-#include "sim/platform/gpu.h"
 #include "sim/platform/network.h"
 
 namespace slmsim {

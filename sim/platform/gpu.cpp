@@ -1,15 +1,11 @@
 #include "sim/platform/gpu.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
 #include "sim/base/text.h"
 
 namespace slmsim {

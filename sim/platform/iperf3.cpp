@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/fields.h"
 #include "sim/platform/path.h"
 #include "sim/platform/platform.h"
 

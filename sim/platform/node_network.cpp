@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <memory>
-#include <utility>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
@@ -11,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "sim/platform/network.h"
-#include "sim/platform/node.h"
 
 namespace slmsim {
 namespace {

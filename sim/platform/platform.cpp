@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "sim/base/text.h"
-#include "sim/platform/gpu.h"
 #include "sim/platform/path.h"
 #include "sim/platform/wan_route.h"
 

@@ -1,13 +1,10 @@
-#include "sim/platform/gpu.h"
-
 #include <algorithm>
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/base/text.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {

@@ -1,11 +1,8 @@
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/platform/gpu.h"
 #include "sim/platform/platform.h"
 
 namespace slmsim {

@@ -1,16 +1,11 @@
 #include "sim/platform/wan_route.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <queue>
-#include <set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/quantity.h"
 #include "sim/platform/network.h"
 
 namespace slmsim {

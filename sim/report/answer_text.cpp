@@ -1,15 +1,11 @@
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
-#include "sim/scenario/technique.h"
 
 namespace slmsim {
 namespace {

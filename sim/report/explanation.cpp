@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/quantity.h"
-#include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
 
 namespace slmsim {
 namespace {

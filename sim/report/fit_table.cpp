@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +6,6 @@
 #include "sim/base/name_in.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
 
 namespace slmsim {
 namespace {

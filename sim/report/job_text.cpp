@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/quantity.h"
 #include "sim/predict/job/link_day.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"

@@ -1,16 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/wan_route.h"
-#include "sim/predict/assumption.h"
 #include "sim/predict/row.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
-#include "sim/scenario/group.h"
 
 namespace slmsim {
 

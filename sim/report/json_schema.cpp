@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "sim/base/quantity.h"
 
 namespace slmsim {
 namespace {

@@ -6,14 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
-#include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
-#include "sim/scenario/group.h"
-#include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {

@@ -1,18 +1,12 @@
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/wan_route.h"
-#include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
 
 namespace slmsim {
 namespace {

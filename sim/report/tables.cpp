@@ -1,22 +1,13 @@
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/base/error.h"
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
-#include "sim/predict/assumption.h"
-#include "sim/predict/predict.h"
 #include "sim/predict/row.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
-#include "sim/scenario/group.h"
-#include "sim/scenario/technique.h"
 
 namespace slmsim {
 namespace {

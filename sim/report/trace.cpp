@@ -1,18 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/predict/iterations.h"
-#include "sim/predict/measure.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
-#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -7,7 +6,6 @@
 
 #include "sim/base/text.h"
 #include "sim/scenario/data_root.h"
-#include "sim/scenario/link.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

@@ -5,8 +5,6 @@
 #include <link.h>
 #include <system_error>
 
-#include "sim/base/yaml.h"
-
 #ifndef SLMSIM_DATA_FROM_PROGRAM
 #define SLMSIM_DATA_FROM_PROGRAM ""
 #endif

@@ -2,8 +2,6 @@
 #include <array>
 #include <cctype>
 #include <fstream>
-#include <optional>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <optional>
-#include <set>
 
 #include <fmt/format.h>
 

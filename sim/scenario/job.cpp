@@ -1,7 +1,6 @@
 #include "sim/scenario/job.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,14 +1,8 @@
 #include "sim/scenario/kind.h"
 
-#include <map>
-
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
-#include "sim/platform/gpu.h"
-#include "sim/platform/node.h"
 #include "sim/platform/path.h"
-#include "sim/scenario/link.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

@@ -1,13 +1,10 @@
 #include "sim/scenario/link.h"
 
 #include <algorithm>
-#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "sim/base/fields.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/platform/path.h"
 #include "sim/scenario/data_root.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

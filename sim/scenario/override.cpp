@@ -1,11 +1,8 @@
 #include <algorithm>
-#include <array>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/compute/transformer.h"
 #include "sim/scenario/link.h"

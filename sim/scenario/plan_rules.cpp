@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

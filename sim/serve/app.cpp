@@ -6,7 +6,6 @@
 
 #include "sim/report/page/page.h"
 #include "sim/scenario/data_root.h"
-#include "sim/serve/answer.h"
 
 namespace slmsim::web {
 namespace {

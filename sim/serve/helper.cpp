@@ -5,10 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <optional>
 #include <poll.h>
 #include <spawn.h>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <system_error>

@@ -3,7 +3,6 @@
 #include <cctype>
 #include <httplib.h>
 #include <thread>
-#include <utility>
 
 #include "sim/serve/message.h"
 

@@ -1,16 +1,13 @@
 #include "sim/serve/job_list.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/report.h"
-#include "sim/serve/answer.h"
 #include "sim/sweep/sweep.h"
 
 namespace slmsim::web {

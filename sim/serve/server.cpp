@@ -1,7 +1,4 @@
-#include "sim/serve/app.h"
-
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <sys/random.h>
@@ -10,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/file.h"
+#include "sim/serve/app.h"
 
 namespace slmsim::web {
 namespace {

@@ -1,20 +1,13 @@
 // The page's view of a scenario, in the report's own sections.
-#include <set>
 
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/compute/transformer.h"
-#include "sim/explain/latency.h"
 #include "sim/fit/intervals.h"
 #include "sim/import/inventory/inventory.h"
-#include "sim/platform/platform.h"
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"
-#include "sim/report/report.h"
 #include "sim/scenario/data_root.h"
-#include "sim/search/verdict.h"
 #include "sim/serve/answer.h"
 
 namespace slmsim::web {

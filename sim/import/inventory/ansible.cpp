@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>

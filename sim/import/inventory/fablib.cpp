@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
-#include "sim/import/inventory/inventory.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {

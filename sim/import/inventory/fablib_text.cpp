@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/text.h"
-#include "sim/base/yaml.h"
 #include "sim/import/inventory/fablib.h"
 
 namespace slmsim {

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <regex>
 
 #include <fmt/format.h>
 
 #include "sim/base/file.h"
-#include "sim/base/key_record.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
-#include "sim/base/yaml.h"
 #include "sim/platform/gpu.h"
 #include "sim/scenario/data_root.h"
 

@@ -1,13 +1,9 @@
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/key_record.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/import/inventory/inventory.h"
 #include "sim/scenario/data_root.h"

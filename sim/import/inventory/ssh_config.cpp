@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <glob.h>
-#include <map>
 #include <sstream>
 
 #include <fmt/format.h>

@@ -2,12 +2,10 @@
 // Alleviation", EuroSys 2024), operators of a Megatron layer, and collectives; and of Sailor (F. Strati et al., "Sailor:
 // Automating Distributed Training over Dynamic, Heterogeneous, and Geo-distributed Clusters", SOSP 2025), which uses it too.
 #include <cmath>
-#include <map>
 #include <regex>
 
 #include <fmt/format.h>
 
-#include "sim/base/unit.h"
 #include "sim/import/measurement/format.h"
 
 namespace slmsim {

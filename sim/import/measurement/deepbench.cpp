@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/csv.h"
-#include "sim/base/quantity.h"
 #include "sim/import/measurement/format.h"
 
 namespace slmsim {

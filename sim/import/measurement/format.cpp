@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 
 namespace slmsim {

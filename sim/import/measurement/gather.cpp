@@ -1,18 +1,12 @@
 #include <algorithm>
 #include <numeric>
-#include <set>
-#include <tuple>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/error.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/import/measurement/imported_profile.h"
 #include "sim/import/measurement/plausible.h"
-#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {

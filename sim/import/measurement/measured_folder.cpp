@@ -1,13 +1,8 @@
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 
-#include "sim/base/csv.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
-#include "sim/base/yaml.h"
 #include "sim/import/measurement/imported_profile.h"
 
 namespace slmsim {

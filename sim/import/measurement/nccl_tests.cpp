@@ -1,11 +1,9 @@
 // NVIDIA's nccl-tests: the output of all_reduce_perf and the other tests.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/import/measurement/format.h"
 
 namespace slmsim {

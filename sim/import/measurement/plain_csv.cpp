@@ -1,5 +1,4 @@
 // Tables with slmsim's own names.
-#include <map>
 
 #include <fmt/format.h>
 

@@ -1,14 +1,10 @@
 #include "sim/import/measurement/plausible.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
-#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {

@@ -1,15 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/compute/roofline.h"
 #include "sim/import/measurement/imported_profile.h"
-#include "sim/platform/gpu.h"
 
 namespace slmsim {
 namespace {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/quantity.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"

@@ -1,13 +1,10 @@
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/wan_route.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"

@@ -1,14 +1,11 @@
 #include "sim/report/page/page.h"
 
 #include <sstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
-#include "sim/predict/assumption.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/phrases.h"
-#include "sim/scenario/technique.h"
 
 namespace slmsim {
 namespace {

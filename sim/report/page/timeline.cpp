@@ -1,11 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
-#include "sim/base/quantity.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/page/page.h"
 #include "sim/report/phrases.h"

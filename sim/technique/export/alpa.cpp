@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

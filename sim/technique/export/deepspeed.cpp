@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/unit.h"
 #include "sim/collective/communicator.h"
 #include "sim/compute/operator_graph.h"
 
