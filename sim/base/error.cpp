@@ -1,7 +1,6 @@
 #include "sim/base/error.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
 #include "sim/cli/command.h"

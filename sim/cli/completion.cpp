@@ -1,6 +1,5 @@
 // slmsim completion: completions for shells and the man page, from the same tables as --help.
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,4 @@
 // slmsim shapes MODEL...: the kernels of models, for slmsim-calibrate to time.
-#include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

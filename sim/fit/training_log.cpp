@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-
-#include <fmt/format.h>
 
 #include "sim/base/file.h"
 #include "sim/fit/measured_step.h"

@@ -1,7 +1,6 @@
 #include "sim/platform/node.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "sim/serve/folder.h"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>

@@ -1,7 +1,5 @@
 // The page's view of a scenario, in the report's own sections.
 
-#include <fmt/format.h>
-
 #include "sim/compute/operator_graph.h"
 #include "sim/fit/intervals.h"
 #include "sim/import/inventory/inventory.h"

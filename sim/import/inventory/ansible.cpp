@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cctype>
-#include <functional>
 #include <sstream>
 
 #include <fmt/format.h>

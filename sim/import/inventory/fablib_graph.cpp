@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "sim/import/inventory/fablib.h"
 
 namespace slmsim {

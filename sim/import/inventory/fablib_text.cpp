@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,8 +2,6 @@
 #include <glob.h>
 #include <sstream>
 
-#include <fmt/format.h>
-
 #include "sim/base/text.h"
 #include "sim/import/inventory/inventory.h"
 
