@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace slmsim {
@@ -21,6 +22,9 @@ struct Place {
   int line = 0;
   int column = 0;
 };
+
+// The whole of a file, or of an option's words.
+inline Place whole_of(std::string name) { return {std::make_shared<Source>(Source{std::move(name), ""}), 0, 0}; }
 
 // `text` reads "the problem; the remedy".
 struct Error {

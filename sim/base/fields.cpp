@@ -19,22 +19,6 @@ ValueType with_provenance(ValueType::Kind kind, double low = 0, double high = 0)
   return {.kind = kind, .low = low, .high = high, .choices = {}, .items = {}, .stated = true};
 }
 
-std::string bound_text(double value, Dimension dimension) {
-  switch (dimension) {
-    case Dimension::kTime:
-      return to_text(Seconds{value});
-    case Dimension::kData:
-      return to_text(Bytes{value});
-    case Dimension::kDataRate:
-      return to_text(BytesPerSecond{value});
-    case Dimension::kWorkRate:
-      return to_text(FlopsPerSecond{value});
-    case Dimension::kPower:
-      return to_text(Watts{value});
-  }
-  return "";
-}
-
 }  // namespace
 
 const std::vector<std::string>& provenance_names() {
@@ -160,9 +144,8 @@ double Fields::read_quantity(const FileKey& key, Dimension dimension, double low
     return back;
   }
   if (!(value >= low && value <= high)) {
-    reading_.error(node->place,
-                   fmt::format("{}: \"{}\" is out of range; expected {} to {}", path_of(key.name), quoted(node->scalar),
-                               bound_text(low, dimension), bound_text(high, dimension)));
+    reading_.error(node->place, fmt::format("{}: \"{}\" is out of range; expected {} to {}", path_of(key.name),
+                                            quoted(node->scalar), to_text(low, dimension), to_text(high, dimension)));
     return back;
   }
   return value;

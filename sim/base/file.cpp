@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& text) {
-  throw InputError({std::make_shared<Source>(Source{path.string(), ""}), 0, 0}, text);
+  throw InputError(whole_of(path.string()), text);
 }
 
 // "; did you mean ...?" where the folder has a file of a similar name, or of the same name with another ending.
@@ -71,7 +71,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& file, const std::string& reason) {
-  throw InputError(Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
+  throw InputError(whole_of(file.string()),
                    "the result cannot be written there: " + reason + "; check the place, its permissions and the disk");
 }
 

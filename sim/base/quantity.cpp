@@ -36,37 +36,25 @@ constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},
 constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
 constexpr std::array kPowerUnits = {Unit{"W", 1.0}, Unit{"kW", 1e3}};
 
-std::span<const Unit> units_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::kTime:
-      return kTimeUnits;
-    case Dimension::kData:
-      return kDataUnits;
-    case Dimension::kDataRate:
-      return kDataRateUnits;
-    case Dimension::kWorkRate:
-      return kWorkRateUnits;
-    case Dimension::kPower:
-      return kPowerUnits;
-  }
-  return {};
-}
+// Units of texts for people; other sizes, such as 24 GB, are read and not written.
+constexpr std::array kTimeLadder = {Unit{"ns", 1e-9}, Unit{"us", 1e-6},  Unit{"ms", 1e-3},
+                                    Unit{"s", 1.0},   Unit{"min", 60.0}, Unit{"h", 3600.0}};
+constexpr std::array kDataLadder = {Unit{"B", 1.0}, Unit{"KiB", kKibi}, Unit{"MiB", kMebi}, Unit{"GiB", kGibi}};
+constexpr std::array kDataRateLadder = {Unit{"B/s", 1.0}, Unit{"kB/s", 1e3}, Unit{"MB/s", 1e6}, Unit{"GB/s", 1e9}};
+constexpr std::array kWorkRateLadder = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}};
 
-std::string_view example_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::kTime:
-      return "a time such as \"103 ms\" (ns, us, ms, s, min, h, d)";
-    case Dimension::kData:
-      return "a size such as \"24 GiB\" (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)";
-    case Dimension::kDataRate:
-      return "a rate such as \"100 Gbps\" or \"12 GB/s\"";
-    case Dimension::kWorkRate:
-      return "a rate such as \"65 TFLOP/s\"";
-    case Dimension::kPower:
-      return "a power such as \"300 W\"";
-  }
-  return "";
-}
+struct DimensionRow {
+  std::span<const Unit> units, ladder;
+  const char* example;
+};
+// In the order of Dimension.
+constexpr DimensionRow kDimensions[] = {
+    {kTimeUnits, kTimeLadder, "a time such as \"103 ms\" (ns, us, ms, s, min, h, d)"},
+    {kDataUnits, kDataLadder, "a size such as \"24 GiB\" (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)"},
+    {kDataRateUnits, kDataRateLadder, "a rate such as \"100 Gbps\" or \"12 GB/s\""},
+    {kWorkRateUnits, kWorkRateLadder, "a rate such as \"65 TFLOP/s\""},
+    {kPowerUnits, kPowerUnits, "a power such as \"300 W\""}};
+const DimensionRow& row_of(Dimension dimension) { return kDimensions[static_cast<std::size_t>(dimension)]; }
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -136,7 +124,7 @@ std::string likely_units(std::string_view unit, Dimension dimension) {
     const bool is_there = std::ranges::any_of(list, [&](const Unit& u) { return u.factor == known.factor; });
     if (!is_there) list.push_back(known);
   };
-  for (const auto& known : units_of(dimension)) {
+  for (const auto& known : row_of(dimension).units) {
     const bool bits = of_data && known.name.find('B') == std::string_view::npos;
     if (of_data && counts != Counts::kUnclear && bits != (counts == Counts::kBits)) continue;
     const std::string name = folded(known.name);
@@ -168,37 +156,37 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
   double number = 0.0;
   const auto [end, failed] = read_number(text, number);
   if (failed == std::errc::result_out_of_range) {
-    return {0.0, fmt::format("\"{}\" is out of range for a number; expected {}", text, example_of(dimension))};
+    return {0.0, fmt::format("\"{}\" is out of range for a number; expected {}", text, row_of(dimension).example)};
   }
   if (failed != std::errc{} || !std::isfinite(number)) {
-    return {0.0, fmt::format("\"{}\" does not start with a number; expected {}", text, example_of(dimension))};
+    return {0.0, fmt::format("\"{}\" does not start with a number; expected {}", text, row_of(dimension).example)};
   }
   const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
   if (unit.starts_with(',')) {
     return {0.0, fmt::format("\"{}\" has a comma; write a point for decimals, and thousands without a mark", text)};
   }
-  if (unit.empty()) return {0.0, fmt::format("\"{}\" has no unit; expected {}", text, example_of(dimension))};
-  for (const auto& known : units_of(dimension)) {
+  if (unit.empty()) return {0.0, fmt::format("\"{}\" has no unit; expected {}", text, row_of(dimension).example)};
+  for (const auto& known : row_of(dimension).units) {
     if (known.name != unit) continue;
     const double value = number * known.factor;
     return {value, std::isfinite(value) ? "" : fmt::format("\"{}\" is too large for a number", text)};
   }
   const std::string meant = likely_units(unit, dimension);
   return {0.0, fmt::format("\"{}\" has the unit \"{}\"; {}", text, unit,
-                           meant.empty() ? fmt::format("expected {}", example_of(dimension))
+                           meant.empty() ? fmt::format("expected {}", row_of(dimension).example)
                                          : fmt::format("did you mean \"{:g} {}\"?", number, meant))};
 }
 
 std::vector<std::string> unit_names(Dimension dimension) {
   std::vector<std::string> names;
-  for (const auto& unit : units_of(dimension)) names.emplace_back(unit.name);
+  for (const auto& unit : row_of(dimension).units) names.emplace_back(unit.name);
   return names;
 }
 
 std::string exact_text(double value, Dimension dimension) {
   std::string shortest;
   std::size_t least = 0;
-  for (const auto& unit : units_of(dimension)) {
+  for (const auto& unit : row_of(dimension).units) {
     constexpr std::size_t kExponent = 8;  // a text longer by this is better than a power of ten
     std::string text = fmt::format("{:.12g} {}", value / unit.factor, unit.name);
     const std::size_t length = text.size() + (text.find('e') < text.find(' ') ? kExponent : 0);
@@ -210,27 +198,14 @@ std::string exact_text(double value, Dimension dimension) {
   return shortest;
 }
 
-std::string to_text(Seconds time) {
-  static constexpr std::array kLadder = {Unit{"ns", 1e-9}, Unit{"us", 1e-6},  Unit{"ms", 1e-3},
-                                         Unit{"s", 1.0},   Unit{"min", 60.0}, Unit{"h", 3600.0}};
-  return time.value == 0.0 ? "0 s" : scaled(time.value, kLadder);
+std::string to_text(double value, Dimension dimension) {
+  return value == 0 && dimension == Dimension::kTime ? "0 s" : scaled(value, row_of(dimension).ladder);
 }
 
-std::string to_text(Bytes size) {
-  static constexpr std::array kLadder = {Unit{"B", 1.0}, Unit{"KiB", kKibi}, Unit{"MiB", kMebi}, Unit{"GiB", kGibi}};
-  return scaled(size.value, kLadder);
-}
-
-std::string to_text(BytesPerSecond rate) {
-  static constexpr std::array kLadder = {Unit{"B/s", 1.0}, Unit{"kB/s", 1e3}, Unit{"MB/s", 1e6}, Unit{"GB/s", 1e9}};
-  return scaled(rate.value, kLadder);
-}
-
-std::string to_text(FlopsPerSecond rate) {
-  static constexpr std::array kLadder = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}};
-  return scaled(rate.value, kLadder);
-}
-
-std::string to_text(Watts power) { return scaled(power.value, kPowerUnits); }
+std::string to_text(Seconds time) { return to_text(time.value, Dimension::kTime); }
+std::string to_text(Bytes size) { return to_text(size.value, Dimension::kData); }
+std::string to_text(BytesPerSecond rate) { return to_text(rate.value, Dimension::kDataRate); }
+std::string to_text(FlopsPerSecond rate) { return to_text(rate.value, Dimension::kWorkRate); }
+std::string to_text(Watts power) { return to_text(power.value, Dimension::kPower); }
 
 }  // namespace slmsim

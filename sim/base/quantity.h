@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "sim/base/unit.h"
@@ -28,25 +29,13 @@ std::vector<std::string> unit_names(Dimension dimension);
 std::string exact_text(double value, Dimension dimension);
 
 template <class Q>
-constexpr Dimension dimension_of();
-template <>
-constexpr Dimension dimension_of<Seconds>() {
-  return Dimension::kTime;
-}
-template <>
-constexpr Dimension dimension_of<Bytes>() {
-  return Dimension::kData;
-}
-template <>
-constexpr Dimension dimension_of<BytesPerSecond>() {
-  return Dimension::kDataRate;
-}
-template <>
-constexpr Dimension dimension_of<FlopsPerSecond>() {
-  return Dimension::kWorkRate;
-}
-template <>
-constexpr Dimension dimension_of<Watts>() {
+constexpr Dimension dimension_of() {
+  if (std::is_same_v<Q, Seconds>) return Dimension::kTime;
+  if (std::is_same_v<Q, Bytes>) return Dimension::kData;
+  if (std::is_same_v<Q, BytesPerSecond>) return Dimension::kDataRate;
+  if (std::is_same_v<Q, FlopsPerSecond>) return Dimension::kWorkRate;
+  static_assert(std::is_same_v<Q, Seconds> || std::is_same_v<Q, Bytes> || std::is_same_v<Q, BytesPerSecond> ||
+                std::is_same_v<Q, FlopsPerSecond> || std::is_same_v<Q, Watts>);
   return Dimension::kPower;
 }
 
@@ -56,5 +45,6 @@ std::string to_text(Bytes size);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond rate);
 std::string to_text(Watts power);
+std::string to_text(double value, Dimension dimension);
 
 }  // namespace slmsim

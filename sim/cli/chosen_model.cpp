@@ -20,7 +20,7 @@ struct ModelFile {
 };
 
 [[noreturn]] void refuse(const std::string& word, const std::string& problem) {
-  throw InputError(word_place("--model"), fmt::format("{}: {}", printable(word).substr(0, 64), problem));
+  throw InputError(whole_of("--model"), fmt::format("{}: {}", printable(word).substr(0, 64), problem));
 }
 
 // org/name
@@ -51,8 +51,8 @@ ModelFile file_of(const std::string& word, const fs::path& folder) {
   }
   if (word.find('/') != std::string::npos || word.ends_with(".json") || word.ends_with(".yaml"))
     refuse(word, "no such file or folder");
-  throw InputError(word_place("--model"), fmt::format("there is no model \"{}\"; {}", printable(word).substr(0, 64),
-                                                      did_you_mean(word, known_names(roots, kModelFile))));
+  throw InputError(whole_of("--model"), fmt::format("there is no model \"{}\"; {}", printable(word).substr(0, 64),
+                                                    did_you_mean(word, known_names(roots, kModelFile))));
 }
 
 // The map with this key first, or in place of its own.

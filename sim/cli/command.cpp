@@ -90,6 +90,16 @@ CLI::Option* add_output_option(CLI::App& verb, std::string& output, const std::s
   return verb.add_option("--output,-o", output, about);
 }
 
+void add_time_limit(CLI::App& verb, double& limit) {
+  verb.add_option("--time-limit", limit,
+                  "seconds after which it stops with the results so far, which then depend on the machine")
+      ->check(number_within(0.001, 1e7));
+}
+
+CLI::Option* add_words(CLI::App& verb, const char* name, std::vector<std::string>& words, const std::string& about) {
+  return verb.add_option(name, words, about)->take_all()->allow_extra_args(false);
+}
+
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of) {
   return verb.add_option("--seed", seed, of)->check(number_within(0, 1e18))->capture_default_str();
 }
@@ -173,10 +183,8 @@ void end_as_asked() {
 }
 
 void add_set_option(CLI::App& verb, Overrides& overrides) {
-  verb.add_option("--set", overrides,
-                  "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_words(verb, "--set", overrides,
+            "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated");
 }
 
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
@@ -215,13 +223,11 @@ std::vector<Scenario> load_all(const ScenarioOptions& options) {
 }
 
 void add_filter_options(CLI::App& verb, Filter& filter) {
-  const auto add = [&](const char* name, std::vector<std::string>& words, const char* about) {
-    verb.add_option(name, words, about)->take_all()->allow_extra_args(false);
-  };
-  add("--model,-m", filter.models, "only this model of the scenario's; may be repeated");
-  add("--group,-g", filter.groups, "only this group of the scenario's, such as gat+amst or all; may be repeated");
-  add("--technique,-t", filter.techniques,
-      "only this technique of the scenario's (slmsim list techniques); may be repeated");
+  add_words(verb, "--model,-m", filter.models, "only this model of the scenario's; may be repeated");
+  add_words(verb, "--group,-g", filter.groups,
+            "only this group of the scenario's, such as gat+amst or all; may be repeated");
+  add_words(verb, "--technique,-t", filter.techniques,
+            "only this technique of the scenario's (slmsim list techniques); may be repeated");
 }
 
 std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,

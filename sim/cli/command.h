@@ -48,6 +48,10 @@ void add_format_option(CLI::App& verb, std::string& format, const std::vector<st
 // --output.
 CLI::Option* add_output_option(CLI::App& verb, std::string& output,
                                const std::string& about = "write the result to this file instead of standard output");
+// --time-limit, in seconds.
+void add_time_limit(CLI::App& verb, double& limit);
+// Words of an option that may be repeated.
+CLI::Option* add_words(CLI::App& verb, const char* name, std::vector<std::string>& words, const std::string& about);
 // `of`: the result that depends on the seed.
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of);
 

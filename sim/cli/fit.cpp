@@ -85,9 +85,7 @@ Command add_fit(CLI::App& app) {
   verb->add_option("--points", options->points, "number of points that represent the result")
       ->capture_default_str()
       ->check(number_within(16, 100'000));
-  verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it stops with the results so far, which then depend on the machine")
-      ->check(number_within(0.001, 1e7));
+  add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
 Unknowns are values with stated choices or ranges, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s,
 between: [0.3 GB/s, 3 GB/s], scale: log}, inferred and assumed values, and defaults that differ between machines;
@@ -123,9 +121,7 @@ Command add_next(CLI::App& app) {
       ->capture_default_str()
       ->check(number_within(1.0, 1e6));
   add_format_option(*verb, options->format, {"table", "json"});
-  verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it stops with the results so far, which then depend on the machine")
-      ->check(number_within(0.001, 1e7));
+  add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
 A pilot run is the start-up and 20 iterations, or selection.epsilon_epochs epochs where these are fewer.
 Its saving is the reduction of the expected cost of a wrong pick.

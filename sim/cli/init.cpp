@@ -20,7 +20,7 @@ std::string probe(const std::string& name, const std::string& address, const std
   fmt::print(stderr, "slmsim: probing {} for 90 s\n", printable(address));
   std::string folder = (fs::temp_directory_path() / "slmsim-init-XXXXXX").string();
   if (!mkdtemp(folder.data()))
-    throw InputError(word_place(folder), "a folder for the measurement cannot be created there");
+    throw InputError(whole_of(folder), "a folder for the measurement cannot be created there");
   const std::string file = folder + "/path.yaml";
   std::vector<std::string> words = {
       beside_this_program("slmsim-netprobe"), "client", address, "--quick", "-o", file, "--name",
@@ -58,7 +58,7 @@ void refuse_to_overwrite(const std::vector<Result>& files) {
   std::error_code ignored;
   for (const auto& file : files) {
     if (fs::exists(file.file, ignored))
-      errors.push_back({word_place(file.file), "already exists; give --force to overwrite it, or another folder"});
+      errors.push_back({whole_of(file.file), "already exists; give --force to overwrite it, or another folder"});
   }
   if (!errors.empty()) throw InputError(std::move(errors));
 }
@@ -75,7 +75,7 @@ void check_target(const std::string& folder) {
   };
   while (is_missing(existing) && existing.has_parent_path() && existing != existing.parent_path())
     existing = existing.parent_path();
-  const Place place = word_place(folder);
+  const Place place = whole_of(folder);
   const auto status = fs::status(existing, failed);
   if (status.type() != fs::file_type::directory && status.type() != fs::file_type::none)
     throw InputError(place, fmt::format("{} is not a folder; name another one", existing.string()));
@@ -118,7 +118,7 @@ std::vector<ChosenModel> choose_models(const InitOptions& options, std::int64_t 
     out.push_back(choose_model(word, options.folder, options.sequence, most));
     for (std::size_t i = 0; i + 1 < out.size(); ++i) {
       if (out[i].word == out.back().word)
-        throw InputError(word_place("--model"), fmt::format("two models are named {}", out.back().word));
+        throw InputError(whole_of("--model"), fmt::format("two models are named {}", out.back().word));
     }
   }
   return out;
@@ -221,7 +221,7 @@ int init(InitOptions& options) {
   check(files, models, options.folder);
   if (!options.force) refuse_to_overwrite(files);
   fs::create_directories(options.folder, failed);
-  if (failed) throw InputError(word_place(options.folder), fmt::format("cannot be created: {}", failed.message()));
+  if (failed) throw InputError(whole_of(options.folder), fmt::format("cannot be created: {}", failed.message()));
   write_results(files);
 
   std::string summary = fmt::format("{} and scenario.yaml: {} machine{}, {} GPU{}, {} site{}\n", file("platform.yaml"),
@@ -261,30 +261,33 @@ std::string command_text(const CLI::App& verb, const InitOptions& options) {
 Command add_init(CLI::App& app) {
   auto* verb = app.add_subcommand("init", "write a platform and a scenario for your machines");
   auto options = std::make_shared<InitOptions>();
-  const auto list = [&](const char* name, std::vector<std::string>& words, const char* about) {
-    verb->add_option(name, words, about)->take_all()->allow_extra_args(false);
-  };
   verb->add_option("DIR", options->folder, "the folder for platform.yaml and scenario.yaml")->capture_default_str();
-  list("--gpu", options->gpus,
-       "TYPE:COUNT: GPUs of this machine, or of listed machines that state none; NAME=TYPE:COUNT: of machine NAME");
-  list("--site", options->sites, "NAME=SITE: site of a machine; each machine of --gpu defaults to a site of its own");
-  list("--link", options->links, "SITE,SITE=RTT[,RATE]: the path between two sites, such as lab,cloud=28ms,1Gbps");
-  list("--peer", options->peers, "NAME=ADDRESS: measure the path to NAME, where slmsim-netprobe server runs");
+  add_words(
+      *verb, "--gpu", options->gpus,
+      "TYPE:COUNT: GPUs of this machine, or of listed machines that state none; NAME=TYPE:COUNT: of machine NAME");
+  add_words(*verb, "--site", options->sites,
+            "NAME=SITE: site of a machine; each machine of --gpu defaults to a site of its own");
+  add_words(*verb, "--link", options->links,
+            "SITE,SITE=RTT[,RATE]: the path between two sites, such as lab,cloud=28ms,1Gbps");
+  add_words(*verb, "--peer", options->peers,
+            "NAME=ADDRESS: measure the path to NAME, where slmsim-netprobe server runs");
   auto* token = verb->add_option("--token", options->token, "token printed by the peers' servers");
   token->envname("SLMSIM_NETPROBE_TOKEN");
-  list("--fablib", options->fablib,
-       "a FABRIC slice by FABlib: slice.save(), a notebook with outputs, JSON or printed tables");
+  add_words(*verb, "--fablib", options->fablib,
+            "a FABRIC slice by FABlib: slice.save(), a notebook with outputs, JSON or printed tables");
   verb->add_option("--ansible", options->ansible,
                    "an Ansible inventory (INI, YAML or the output of ansible-inventory --list) or a list of hosts");
   verb->add_option("--ssh", options->ssh, "an ssh configuration");
-  list("--vm-type", options->types, "NAME=TYPE: machine type, a name of platforms/vms");
-  list("--price", options->prices, "MACHINE=USD or GPU=USD: price per hour of a machine, or of each such GPU");
-  list("--model,-m", options->models,
-       "a config.json, its folder, a shipped model's hub id, or a name of models/; default gpt2m");
+  add_words(*verb, "--vm-type", options->types, "NAME=TYPE: machine type, a name of platforms/vms");
+  add_words(*verb, "--price", options->prices,
+            "MACHINE=USD or GPU=USD: price per hour of a machine, or of each such GPU");
+  add_words(*verb, "--model,-m", options->models,
+            "a config.json, its folder, a shipped model's hub id, or a name of models/; default gpt2m");
   verb->add_option("--sequence", options->sequence, "tokens of a sequence; default the model's, 2048 where longer")
       ->check(number_within(1, 1 << 22));
-  list("--technique,--techniques,-t", options->techniques,
-       "techniques to predict, with commas; study: those of Alpa's study; default DDP, FSDP, a pipeline and DiLoCo");
+  add_words(
+      *verb, "--technique,--techniques,-t", options->techniques,
+      "techniques to predict, with commas; study: those of Alpa's study; default DDP, FSDP, a pipeline and DiLoCo");
   verb->add_option("--stack", options->stack, "software stack (slmsim list stacks); default compiled");
   verb->add_option("--batch", options->batch, "sequences per iteration; default 8 or more per GPU")
       ->check(number_within(1, 1e6));

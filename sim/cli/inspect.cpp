@@ -32,8 +32,7 @@ std::string check_sweep(const std::string& file) {
   // Where both ends are invalid, a value's unit or range is, and all values between would be too.
   const std::string first = sweep.problem_at(0), last = sweep.problem_at(sweep.points() - 1);
   if (!first.empty() && !last.empty())
-    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0},
-                     fmt::format("the first and the last point are invalid: {}", first));
+    throw InputError(whole_of(file), fmt::format("the first and the last point are invalid: {}", first));
   return fmt::format("sweep of {} points", sweep.points());
 }
 
@@ -62,7 +61,7 @@ void check_folder(const fs::path& folder) {
                        steps.skipped.size());
   });
   if (!any)
-    throw InputError(Place{std::make_shared<Source>(Source{folder.string(), ""}), 0, 0},
+    throw InputError(whole_of(folder.string()),
                      "this is a folder; name a file in it, or a folder with scenario.yaml, or with gpu.yaml, flash.csv "
                      "or steps.json of calibrate/run_on_gpu.sh");
 }

@@ -31,8 +31,6 @@ Pair pair_of(const std::string& option, const std::string& text, const char* for
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-Place word_place(const std::string& option) { return {std::make_shared<Source>(Source{option, ""}), 0, 0}; }
-
 struct GpusHere {
   std::vector<std::string> names;
   std::set<double> limits;  // power limits in W; 0: the board's full power
@@ -91,7 +89,7 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
   for (const auto& word : options.gpus) {
     const bool named = word.find('=') != std::string::npos;
     const Pair pair = named ? pair_of("--gpu", word, "NAME=TYPE:COUNT") : Pair{kHere, word};
-    const auto gpus = read_gpus(pair.value, word_place("--gpu"));
+    const auto gpus = read_gpus(pair.value, whole_of("--gpu"));
     if (gpus.empty())
       throw InputError({}, fmt::format("--gpu \"{}\" names no GPU; expected TYPE:COUNT with a count of 1 or more",
                                        printable(word).substr(0, 64)));

@@ -30,9 +30,6 @@ struct Pair {
 // Parses KEY=VALUE of an option; `form` is its format for messages. Throws InputError.
 Pair pair_of(const std::string& option, const std::string& text, const char* form);
 
-// Place of errors in an option's words.
-Place word_place(const std::string& option);
-
 // The machine of this name. Throws InputError with the nearest one.
 Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name);
 

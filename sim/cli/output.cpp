@@ -18,8 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& file) {
-  throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0},
-                   "the result cannot be written there; check the path and its permissions");
+  throw InputError(whole_of(file), "the result cannot be written there; check the path and its permissions");
 }
 
 // Writes to a device, a pipe or the like. A pipe may never get a reader: from here on signals end the process again.
@@ -49,8 +48,7 @@ void check_places(const std::vector<Result>& results) {
       std::error_code ignored;
       if (a.empty() || b.empty() || (fs::exists(b, ignored) && !fs::is_regular_file(b, ignored))) continue;
       if (place(results[k]) == place(results[i]) || fs::equivalent(a, b, ignored))
-        throw InputError(Place{std::make_shared<Source>(Source{b, ""}), 0, 0},
-                         "two results would be written there; give each a file of its own");
+        throw InputError(whole_of(b), "two results would be written there; give each a file of its own");
     }
   }
 }

@@ -253,9 +253,7 @@ Command add_plan(CLI::App& app) {
                                "in place of the scenario's plan.objective; from cost on, of whole jobs"),
               plan_objective_names());
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
-  verb->add_option("--model,-m", options->filter.models, "only this model of the scenario's; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_words(*verb, "--model,-m", options->filter.models, "only this model of the scenario's; may be repeated");
   verb->add_option("--list,-k", options->list, "number of plans listed")
       ->capture_default_str()
       ->check(number_within(1, 100));

@@ -120,9 +120,7 @@ Command add_report(CLI::App& app) {
   add_output_option(*verb, options->output, "the page")->capture_default_str();
   add_set_option(*verb, options->overrides);
   add_interval_options(*verb, options->interval);
-  verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it stops with the results so far, which then depend on the machine")
-      ->check(number_within(0.001, 1e7));
+  add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
 Examples:
   slmsim report scenarios/gat-amst.yaml -o report.html

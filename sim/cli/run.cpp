@@ -250,9 +250,7 @@ Command add_explain(CLI::App& app) {
   add_scenario_options(*verb, *options);
   add_format_option(*verb, options->format, {"table", "json"});
   add_filter_options(*verb, options->filter);
-  verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it stops with the results so far, which then depend on the machine")
-      ->check(number_within(0.001, 1e7));
+  add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
 Each number is a separate prediction: without one limit, without two that hide each other, without one after the other
 until at most a tenth of the time is left, or with one setting changed.

@@ -85,9 +85,7 @@ Command add_sweep(CLI::App& app) {
   add_output_option(
       *verb, options->output,
       "write FILE.csv and FILE.jsonl; default the sweep's name, in this folder. FILE.journal holds the progress");
-  verb->add_option("--set", options->overrides, "override a value at every point, see slmsim run; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_words(*verb, "--set", options->overrides, "override a value at every point, see slmsim run; may be repeated");
   verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")->check(number_within(1, 4096));
   verb->add_option("--shard", options->shard, "i/n: only part i of n, as FILE.i-of-n.part for slmsim merge");
   verb->add_flag("--restart", options->restart, "discard the progress of an unfinished sweep and start over");

@@ -2,25 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace slmsim {
 namespace {
 
-double bits_of(ExchangeFormat format) {
-  switch (format) {
-    case ExchangeFormat::kFp32:
-      return 32;
-    case ExchangeFormat::kBf16:
-    case ExchangeFormat::kFp16:
-      return 16;
-    case ExchangeFormat::kFp8:
-    case ExchangeFormat::kInt8:
-      return 8;
-    case ExchangeFormat::kInt4:
-      return 4;
-  }
-  return 0;
-}
+// In the order of ExchangeFormat.
+constexpr double kBits[] = {32, 16, 16, 8, 8, 4};
+double bits_of(ExchangeFormat format) { return kBits[static_cast<std::size_t>(format)]; }
 
 constexpr double kFp32Bytes = 4;
 
@@ -108,20 +97,13 @@ const std::vector<std::string>& compressor_names() {
 }
 
 std::optional<ExchangeFormat> format_of(const Compression& compression) {
-  switch (compression.by) {
-    case Compressor::kBf16:
-      return ExchangeFormat::kBf16;
-    case Compressor::kFp16:
-      return ExchangeFormat::kFp16;
-    case Compressor::kFp8:
-      return ExchangeFormat::kFp8;
-    case Compressor::kInt8:
-      return ExchangeFormat::kInt8;
-    case Compressor::kInt4:
-      return ExchangeFormat::kInt4;
-    default:
-      return std::nullopt;
-  }
+  static const std::map<Compressor, ExchangeFormat> kFormats = {{Compressor::kBf16, ExchangeFormat::kBf16},
+                                                                {Compressor::kFp16, ExchangeFormat::kFp16},
+                                                                {Compressor::kFp8, ExchangeFormat::kFp8},
+                                                                {Compressor::kInt8, ExchangeFormat::kInt8},
+                                                                {Compressor::kInt4, ExchangeFormat::kInt4}};
+  const auto at = kFormats.find(compression.by);
+  return at == kFormats.end() ? std::nullopt : std::optional(at->second);
 }
 
 void LowRankBucket::add(const GradientTensors& tensors, int rank) {

@@ -20,17 +20,9 @@ std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround
 // The kernel's own name first, then a similar kernel.
 std::vector<std::string> families_of(const Operator& op, KernelPart part) {
   const std::string own = name_in(kernel_part_names(), part);
-  switch (part) {
-    case KernelPart::kNorm:
-      if (op.is_rms_norm()) return {"rmsnorm", own};
-      break;
-    case KernelPart::kFusedSoftmax:
-      return {own, "softmax"};
-    case KernelPart::kAddition:
-      return {own, "residual"};
-    default:
-      break;
-  }
+  if (part == KernelPart::kNorm && op.is_rms_norm()) return {"rmsnorm", own};
+  if (part == KernelPart::kFusedSoftmax) return {own, "softmax"};
+  if (part == KernelPart::kAddition) return {own, "residual"};
   return {own};
 }
 
@@ -88,18 +80,10 @@ std::vector<RowKernels> part_kernels(const Operator& op, const PartUse& use, dou
 }
 
 bool differs_by_stack(KernelPart part) {
-  switch (part) {
-    case KernelPart::kEmbedding:
-    case KernelPart::kBias:
-    case KernelPart::kRotary:
-    case KernelPart::kMask:
-    case KernelPart::kDropout:
-    case KernelPart::kGeluNew:
-    case KernelPart::kQuickGelu:
-      return true;
-    default:
-      return false;
-  }
+  constexpr KernelPart kDiffering[] = {KernelPart::kEmbedding, KernelPart::kBias,    KernelPart::kRotary,
+                                       KernelPart::kMask,      KernelPart::kDropout, KernelPart::kGeluNew,
+                                       KernelPart::kQuickGelu};
+  return std::ranges::find(kDiffering, part) != std::end(kDiffering);
 }
 
 RowKernels flash_kernels(const Operator& op, const MatrixShape& shape) {

@@ -42,17 +42,9 @@ const std::vector<std::string>& attention_kernel_names() {
 }
 
 bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision) {
-  switch (kernel) {
-    case AttentionKernel::kFlash:
-      return is_half(precision) && gpu.compute_capability >= kFlashCapability;
-    case AttentionKernel::kFusedSoftmax:
-      return is_half(precision);
-    case AttentionKernel::kMemoryEfficient:
-      return gpu.compute_capability >= kMemoryEfficientCapability;
-    case AttentionKernel::kUnfused:
-      break;
-  }
-  return true;
+  if (kernel == AttentionKernel::kFlash) return is_half(precision) && gpu.compute_capability >= kFlashCapability;
+  if (kernel == AttentionKernel::kFusedSoftmax) return is_half(precision);
+  return kernel == AttentionKernel::kUnfused || gpu.compute_capability >= kMemoryEfficientCapability;
 }
 
 AttentionKernel Software::attention_on(const Gpu& gpu, Precision precision) const {
@@ -141,16 +133,9 @@ const std::vector<std::string>& update_rule_names() {
 
 double state_of(UpdateRule rule) {
   constexpr double kFull = 4;
-  switch (rule) {
-    case UpdateRule::kAdam8bit:
-      return 2 * (1 + kFull / kScaledBlock);
-    case UpdateRule::kMomentum:
-      return kFull;
-    case UpdateRule::kSgd:
-      return 0;
-    default:
-      return 2 * kFull;
-  }
+  if (rule == UpdateRule::kAdam8bit) return 2 * (1 + kFull / kScaledBlock);
+  if (rule == UpdateRule::kMomentum) return kFull;
+  return rule == UpdateRule::kSgd ? 0 : 2 * kFull;
 }
 
 Seconds update_time(double parameters, const Gpu& gpu, const Update& update, const Software& software,

@@ -118,9 +118,7 @@ Journal::~Journal() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-void Journal::fail(const std::string& text) const {
-  throw InputError(Place{std::make_shared<Source>(Source{file_.string(), ""}), 0, 0}, text);
-}
+void Journal::fail(const std::string& text) const { throw InputError(whole_of(file_.string()), text); }
 
 std::string Journal::first_lines() const {
   return fmt::format("{} {}\n{} {} {}\n{}\n", kKind, of_.identity, of_.questions, of_.shard.index, of_.shard.count,

@@ -46,16 +46,9 @@ struct EmulatedFigure {
 namespace {
 
 double value_of(const Forecast& f, const EmulatedFigure& figure) {
-  switch (figure.kind) {
-    case EmulatedFigure::Kind::kMemoryShare:
-      return f.memory_share;
-    case EmulatedFigure::Kind::kStartupTime:
-      return f.startup;
-    case EmulatedFigure::Kind::kIsTimed:
-      return f.is_timed() ? kThere : kNotThere;
-    case EmulatedFigure::Kind::kMeasure:
-      break;
-  }
+  if (figure.kind == EmulatedFigure::Kind::kMemoryShare) return f.memory_share;
+  if (figure.kind == EmulatedFigure::Kind::kStartupTime) return f.startup;
+  if (figure.kind == EmulatedFigure::Kind::kIsTimed) return f.is_timed() ? kThere : kNotThere;
   return figure_of(f, figure.measure) - (figure.measure == Measure::kJob ? f.startup : 0);
 }
 
@@ -267,25 +260,9 @@ std::vector<Forecast> Emulator::forecasts_of(const double* logs) const {
       continue;
     }
     if (!timed) continue;
-    switch (p.figures[f].measure) {
-      case Measure::kJob:
-        forecast.job = forecast.startup + value;
-        break;
-      case Measure::kIteration:
-        forecast.iteration = value;
-        break;
-      case Measure::kTokensPerSecond:
-        forecast.tokens_per_second = value;
-        break;
-      case Measure::kRate:
-        forecast.rate_per_gpu = value;
-        break;
-      case Measure::kPeakMemory:
-        forecast.memory = value;
-        break;
-      case Measure::kFits:
-        break;
-    }
+    const Measure measure = p.figures[f].measure;
+    if (measure != Measure::kFits) forecast.*kFigures[static_cast<std::size_t>(measure)] = value;
+    if (measure == Measure::kJob) forecast.job += forecast.startup;
   }
   return out;
 }

@@ -94,9 +94,8 @@ Intervals::Intervals(const IntervalRequest& request, const std::string& file, co
     unfitted_ = unknowns_of(given.scenario, given.linked);
   } catch (const InputError& refused) {
     link_scenario(file, set_);  // throws where the user's file is invalid
-    throw InputError(
-        {std::make_shared<Source>(Source{request.fitted, ""}), 0, 0},
-        fmt::format("its values are invalid for {} ({}); fit that scenario", file, refused.errors().front().text));
+    throw InputError(whole_of(request.fitted), fmt::format("its values are invalid for {} ({}); fit that scenario",
+                                                           file, refused.errors().front().text));
   }
 }
 

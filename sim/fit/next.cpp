@@ -105,15 +105,9 @@ class Advisor {
 
   // Cost of the run, in the objective's unit. With a rate as objective the cost is zero: any informative run is worth it.
   double price_of(const NextRun& run) const {
-    switch (scenario_.selection.objective) {
-      case Objective::kTime:
-        return 60 * run.minutes;
-      case Objective::kGpuHours:
-        return run.gpu_minutes / 60;
-      case Objective::kTflopsPerGpu:
-        break;
-    }
-    return 0;
+    const Objective objective = scenario_.selection.objective;
+    if (objective == Objective::kTime) return 60 * run.minutes;
+    return objective == Objective::kGpuHours ? run.gpu_minutes / 60 : 0;
   }
 
   double gpus_of(std::size_t candidate) const {

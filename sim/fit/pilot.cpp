@@ -20,21 +20,10 @@ constexpr Range<double> kNoise = {1e-3, 2};
 const std::vector<std::string> kColumns = {"model", "technique", "group", "what", "value"};
 const std::vector<std::string> kOtherColumns = {"noise", "note"};  // optional columns
 
-// Plausible range of a run's figures, in base units; values outside are typing errors.
+// Plausible ranges of the measures but fits, in their order and in base units; values outside are typing errors.
 constexpr double kYear = 365.25 * 86400;
-constexpr Range<double> plausible(Measure measure) {
-  switch (measure) {
-    case Measure::kJob:
-    case Measure::kIteration:
-      return {1e-6, 100 * kYear};
-    case Measure::kPeakMemory:
-      return {kMebi, 1e6 * kGibi};
-    case Measure::kRate:
-      return {1e6, 1e18};
-    default:
-      return {1e-3, 1e12};
-  }
-}
+constexpr Range<double> kPlausible[] = {
+    {1e-6, 100 * kYear}, {1e-6, 100 * kYear}, {1e-3, 1e12}, {1e6, 1e18}, {kMebi, 1e6 * kGibi}};
 
 // Parses a figure into base units, or returns the error in the text.
 ParsedQuantity figure_in(Measure measure, const std::string& text) {
@@ -116,7 +105,7 @@ struct Reader {
       return std::nullopt;
     }
     const auto [value, problem] = figure_in(measure, text);
-    const auto [low, high] = plausible(measure);
+    const auto [low, high] = kPlausible[static_cast<std::size_t>(measure)];
     if (problem.empty() && value >= low && value <= high) return value;
     error("value: " + (!problem.empty()
                            ? problem
@@ -296,21 +285,8 @@ std::string Pilot::value_text() const {
 }
 
 double figure_of(const Forecast& f, Measure measure) {
-  switch (measure) {
-    case Measure::kJob:
-      return f.job;
-    case Measure::kIteration:
-      return f.iteration;
-    case Measure::kTokensPerSecond:
-      return f.tokens_per_second;
-    case Measure::kRate:
-      return f.rate_per_gpu;
-    case Measure::kPeakMemory:
-      return f.memory;
-    case Measure::kFits:
-      return f.status == Status::kOk ? 1 : 0;
-  }
-  return 0;
+  if (measure == Measure::kFits) return f.status == Status::kOk ? 1 : 0;
+  return f.*kFigures[static_cast<std::size_t>(measure)];
 }
 
 std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario) {
@@ -324,9 +300,7 @@ std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario
   }
   if (reader.errors.empty()) reader.check_pairs();
   if (!reader.errors.empty()) throw InputError(std::move(reader.errors));
-  if (reader.pilots.empty())
-    throw InputError({std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
-                     "no measured runs; expected one row per figure");
+  if (reader.pilots.empty()) throw InputError(whole_of(file.string()), "no measured runs; expected one row per figure");
   return std::move(reader.pilots);
 }
 

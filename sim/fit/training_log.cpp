@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "sim/base/file.h"
 #include "sim/fit/measured_step.h"
@@ -210,7 +211,7 @@ TrainingLog read_training_log(const std::filesystem::path& file, int gpus, doubl
   }
   if (log.figures.empty())
     throw InputError(
-        {std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
+        whole_of(file.string()),
         "no steps of Megatron-LM, DeepSpeed, torchtitan or Alpa are in it; give the figure itself, such as "
         "iteration,1.19 s");
   return log;

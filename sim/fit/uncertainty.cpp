@@ -44,15 +44,8 @@ double quantile_of(const Ensemble& e, std::size_t cell, Measure measure, double 
 }  // namespace
 
 double cost_of(const Forecast& f, Objective objective) {
-  switch (objective) {
-    case Objective::kTime:
-      return f.job;
-    case Objective::kGpuHours:
-      return f.gpu_hours;
-    case Objective::kTflopsPerGpu:
-      return 1.0 / std::max(1.0, f.trial_rate);
-  }
-  return 0;
+  if (objective == Objective::kTime) return f.job;
+  return objective == Objective::kGpuHours ? f.gpu_hours : 1.0 / std::max(1.0, f.trial_rate);
 }
 
 Discrepancy Ensemble::discrepancy(std::size_t point, std::size_t cell) const {

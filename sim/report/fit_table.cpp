@@ -33,15 +33,9 @@ std::string with(const Pilot& pilot, double value) {
 constexpr std::size_t kListed = 8;
 
 std::string regret_text(const NextReport& report, double regret) {
-  switch (report.scenario.selection.objective) {
-    case Objective::kTime:
-      return duration(Seconds{regret});
-    case Objective::kGpuHours:
-      return fmt::format("{:.3g} GPU-h", regret);
-    case Objective::kTflopsPerGpu:
-      break;
-  }
-  return "-";
+  const Objective objective = report.scenario.selection.objective;
+  if (objective == Objective::kTime) return duration(Seconds{regret});
+  return objective == Objective::kGpuHours ? fmt::format("{:.3g} GPU-h", regret) : "-";
 }
 
 std::string verdict(const NextReport& report, const NextPick& pick) {

@@ -200,7 +200,7 @@ constexpr KeySign kPrograms[] = {
 
 void refuse_foreign_text(const std::string& name, std::string_view text, const std::string& expected) {
   text = text.substr(0, kForeignHead);
-  const Place place{std::make_shared<Source>(Source{name, ""}), 0, 0};
+  const Place place = whole_of(name);
   if (const auto found = binary_file(text)) refuse_foreign(place, *found, expected);
   if (contains(text, std::string_view("\0", 1))) return;  // the YAML reader states where
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);

@@ -180,27 +180,15 @@ Json error_json(const Error& error, const std::filesystem::path& file) {
 }
 
 Json tree_json(const Node& node) {
-  Json out = {{"k", ""}, {"l", node.place.line}, {"c", letter_column(node.place)}};
-  switch (node.kind) {
-    case Node::Kind::kNull:
-      out["k"] = "null";
-      break;
-    case Node::Kind::kScalar:
-      out["k"] = "text";
-      out["v"] = node.scalar;
-      break;
-    case Node::Kind::kSequence:
-      out["k"] = "list";
-      out["i"] = Json::array();
-      for (const auto& item : node.items) out["i"].push_back(tree_json(item));
-      break;
-    case Node::Kind::kMap:
-      out["k"] = "map";
-      out["e"] = Json::array();
-      for (const auto& entry : node.entries)
-        out["e"].push_back({entry.key, entry.place.line, letter_column(entry.place), tree_json(entry.value)});
-      break;
-  }
+  constexpr const char* kKinds[] = {"null", "text", "list", "map"};  // in the order of Node::Kind
+  Json out = {
+      {"k", kKinds[static_cast<std::size_t>(node.kind)]}, {"l", node.place.line}, {"c", letter_column(node.place)}};
+  if (node.kind == Node::Kind::kScalar) out["v"] = node.scalar;
+  if (node.kind == Node::Kind::kSequence) out["i"] = Json::array();
+  for (const auto& item : node.items) out["i"].push_back(tree_json(item));
+  if (node.kind == Node::Kind::kMap) out["e"] = Json::array();
+  for (const auto& entry : node.entries)
+    out["e"].push_back({entry.key, entry.place.line, letter_column(entry.place), tree_json(entry.value)});
   return out;
 }
 

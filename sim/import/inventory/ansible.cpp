@@ -280,8 +280,7 @@ Inventory read_ansible(const std::string& file) {
     read_ini(file, text, tree);
   }
   Inventory out = tree.read();
-  if (out.machines.empty())
-    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0}, "there are no hosts in it");
+  if (out.machines.empty()) throw InputError(whole_of(file), "there are no hosts in it");
   return out;
 }
 

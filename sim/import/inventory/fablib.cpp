@@ -291,7 +291,7 @@ Inventory read_fablib(const std::vector<std::string>& files, const StatedGpus& s
       read_fablib_text(file, text, tables);
     }
   }
-  const Place place{std::make_shared<Source>(Source{files.front(), ""}), 0, 0};
+  const Place place = whole_of(files.front());
   if (tables.nodes.empty())
     throw InputError(place,
                      "there are no nodes with sites in it; export the slice by slice.save(\"slice.graphml\"), or "

@@ -106,8 +106,7 @@ Machine read_host(const std::string& name, const HostVariables& variables, const
 
 std::string read_text(const std::string& file) {
   std::string text = read_regular_file(file, kMaxFileBytes);
-  if (text.find('\0') != std::string::npos)
-    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0}, "not a text file");
+  if (text.find('\0') != std::string::npos) throw InputError(whole_of(file), "not a text file");
   return text;
 }
 

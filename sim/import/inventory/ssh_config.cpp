@@ -114,9 +114,7 @@ Inventory read_ssh_config(const std::string& file) {
   }
   Inventory out;
   for (const auto& host : order) out.machines.push_back(read_host(host, hosts[host].variables, hosts[host].place));
-  if (out.machines.empty())
-    throw InputError(Place{std::make_shared<const Source>(Source{file, ""}), 0, 0},
-                     "there is no Host in it; a block begins with Host NAME");
+  if (out.machines.empty()) throw InputError(whole_of(file), "there is no Host in it; a block begins with Host NAME");
   return out;
 }
 

@@ -191,9 +191,7 @@ std::vector<std::string> InputFile::parts() const {
 }
 
 InputFile read_input_file(const std::string& path) {
-  const auto refuse = [&](const std::string& text) {
-    throw InputError({std::make_shared<Source>(Source{path, ""}), 0, 0}, text);
-  };
+  const auto refuse = [&](const std::string& text) { throw InputError(whole_of(path), text); };
   std::error_code failed;
   const fs::file_type type = fs::status(path, failed).type();
   if (type == fs::file_type::directory) refuse("this is a folder; name the tables in it");
