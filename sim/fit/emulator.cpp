@@ -261,7 +261,7 @@ std::vector<Forecast> Emulator::forecasts_of(const double* logs) const {
     }
     if (!timed) continue;
     const Measure measure = p.figures[f].measure;
-    if (measure != Measure::kFits) forecast.*kFigures[static_cast<std::size_t>(measure)] = value;
+    if (measure != Measure::kFits) forecast.*kForecastFigures[static_cast<std::size_t>(measure)] = value;
     if (measure == Measure::kJob) forecast.job += forecast.startup;
   }
   return out;

@@ -286,7 +286,7 @@ std::string Pilot::value_text() const {
 
 double figure_of(const Forecast& f, Measure measure) {
   if (measure == Measure::kFits) return f.status == Status::kOk ? 1 : 0;
-  return f.*kFigures[static_cast<std::size_t>(measure)];
+  return f.*kForecastFigures[static_cast<std::size_t>(measure)];
 }
 
 std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario) {

@@ -38,8 +38,8 @@ std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario
 // This forecast's value of the measured figure, 0 where there is none.
 double figure_of(const Forecast& forecast, Measure measure);
 // The figures of all measures but fits, in their order.
-inline constexpr double Forecast::*kFigures[] = {&Forecast::job, &Forecast::iteration, &Forecast::tokens_per_second,
-                                                 &Forecast::rate_per_gpu, &Forecast::memory};
+inline constexpr double Forecast::*kForecastFigures[] = {
+    &Forecast::job, &Forecast::iteration, &Forecast::tokens_per_second, &Forecast::rate_per_gpu, &Forecast::memory};
 
 // Pilot runs without training: measurements of a network by tools, in seconds and without a job.
 //
