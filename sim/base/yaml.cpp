@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>

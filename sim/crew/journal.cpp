@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include <fmt/core.h>
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +26,38 @@ void add_offload(Json& zero, const char* key, StatePlace place) {
 Json optimizer_json(UpdateRule rule) {
   if (rule == UpdateRule::kAdam) return {{"type", "Adam"}, {"params", Json::object()}};
   return {{"type", "SGD"}, {"params", {{"momentum", rule == UpdateRule::kMomentum ? 0.9 : 0.0}}}};
+}
+
+// Hugging Face Accelerate's configuration file (accelerate/commands/config/config_args.py, ClusterConfig, which refuses
+// unknown keys) for plans of DDP, FSDP and DeepSpeed.
+
+const char* yaml_flag(bool value) { return value ? "true" : "false"; }
+
+const char* mixed_precision(Precision precision) {
+  return precision == Precision::kFp16 ? "fp16" : precision == Precision::kBf16 ? "bf16" : "\"no\"";
+}
+
+std::string fsdp_text(const FsdpPlan& how, Recompute recompute) {
+  constexpr const char* kStrategies[] = {"FULL_SHARD", "SHARD_GRAD_OP", "HYBRID_SHARD", "HYBRID_SHARD_ZERO2"};
+  constexpr const char* kPrefetches[] = {"BACKWARD_PRE", "BACKWARD_POST", "NO_PREFETCH"};
+  return fmt::format(
+      "fsdp_config:\n  fsdp_version: 1\n  fsdp_sharding_strategy: {}\n  fsdp_backward_prefetch: {}\n"
+      "  fsdp_forward_prefetch: {}\n  fsdp_offload_params: {}\n  fsdp_activation_checkpointing: {}\n"
+      "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_use_orig_params: true\n",
+      kStrategies[static_cast<std::size_t>(how.strategy)], kPrefetches[static_cast<std::size_t>(how.backward)],
+      yaml_flag(how.forward_prefetch), yaml_flag(how.offload), yaml_flag(recompute == Recompute::kFull));
+}
+
+// For each VM its line.
+std::string launch_text(const std::vector<VmGpus>& vms) {
+  std::string text = "#!/bin/sh\n# TRAIN.py is your training script; run one line on each VM. HOST is the first one.\n";
+  for (std::size_t i = 0; i < vms.size(); ++i) {
+    const std::string machine =
+        vms.size() == 1 ? "" : fmt::format(" --machine_rank {} --main_process_ip HOST --main_process_port 29500", i);
+    text += fmt::format("# {}:\nCUDA_VISIBLE_DEVICES={} accelerate launch --config_file accelerate.yaml{} TRAIN.py\n",
+                        vms[i].name, fmt::join(vms[i].gpus, ","), machine);
+  }
+  return text;
 }
 
 }  // namespace
@@ -93,6 +126,59 @@ Export export_deepspeed(const ExportRequest& request) {
                             "deepspeed --hostfile=hostfile --include=\"{}\" TRAIN.py --deepspeed --deepspeed_config "
                             "deepspeed.json\n",
                             fmt::join(include, "@"))}};
+  return out;
+}
+
+Export export_accelerate(const ExportRequest& request) {
+  const auto& [setup, model, plan] = request;
+  const Training& training = setup.scenario.training;
+  const auto torch = plan.technique->exports(request).torch;
+  const auto* fsdp = std::get_if<FsdpPlan>(&plan.by);
+  Export out{"Accelerate", {}, {}, {}};
+  // Its DeepSpeed plugin passes DeepSpeed's own file on.
+  const bool by_deepspeed = !torch;
+  if (by_deepspeed) out.cannot = export_deepspeed(request).cannot;
+  if (torch && !torch->actions.empty()) out.cannot.emplace_back("it has no pipelines");
+  if (torch && !torch->hook.empty())
+    out.cannot.emplace_back("hooks on gradients are set in the script (DistributedDataParallelKwargs), see torch.py");
+  if (torch && has_uneven_shares(plan.stages.front()))
+    out.cannot.emplace_back("GPUs get different numbers of sequences; it gives each the same number");
+  if (fsdp && (fsdp->is_grid() || fsdp->states_groups))
+    out.cannot.emplace_back("its FSDP divides over all GPUs or inside each VM, without tensor parallelism and stages");
+  const auto vms = used_vms(setup);
+  if (std::ranges::any_of(vms, [&](const VmGpus& v) { return v.gpus.size() != vms.front().gpus.size(); }))
+    out.cannot.emplace_back("VMs use different numbers of GPUs; it starts the same number on each");
+  if (!out.cannot.empty()) return out;
+
+  const auto gpus = setup.group.devices.size();
+  std::string text =
+      fmt::format("compute_environment: LOCAL_MACHINE\ndistributed_type: {}\n", by_deepspeed ? "DEEPSPEED"
+                                                                                : fsdp       ? "FSDP"
+                                                                                : gpus > 1   ? "MULTI_GPU"
+                                                                                             : "\"NO\"");
+  text += fmt::format("num_machines: {}\nnum_processes: {}\n", vms.size(), gpus);
+  if (vms.size() > 1) text += "rdzv_backend: static\nsame_network: false\n";
+  if (by_deepspeed) {
+    text += fmt::format("deepspeed_config:\n  deepspeed_config_file: deepspeed.json\n  zero3_init_flag: {}\n",
+                        yaml_flag(std::holds_alternative<ReplicaPlan>(plan.by) && plan.replicas().stage == 3));
+    if (vms.size() > 1) text += "  deepspeed_multinode_launcher: standard\n";
+  } else {
+    text += fmt::format("mixed_precision: {}\n", mixed_precision(training.precision));
+    if (plan.micro_batches > 1)
+      out.notes.push_back(fmt::format("Accelerator(gradient_accumulation_steps={})", plan.micro_batches));
+  }
+  if (fsdp) {
+    text += fsdp_text(*fsdp, plan.recompute);
+    if (!fsdp->limit_all_gathers) out.notes.emplace_back("FullyShardedDataParallelPlugin(limit_all_gathers=False)");
+    if (training.gradient_precision != training.precision)
+      out.notes.emplace_back(
+          "it reduces gradients in mixed_precision; the plan's precision is set by "
+          "FullyShardedDataParallelPlugin(mixed_precision_policy=...), as in torch.py");
+  } else if (torch) {
+    out.notes.push_back(
+        fmt::format("Accelerator(kwargs_handlers=[DistributedDataParallelKwargs({})])", torch->arguments));
+  }
+  out.files = {{"accelerate.yaml", text}, {"accelerate.sh", launch_text(vms)}};
   return out;
 }
 
