@@ -1,4 +1,4 @@
-// A transformer, read from one of this project's model files or from a Hugging Face config.json (sim/compute/family.h
+// A transformer, read from one of this project's model files or from a Hugging Face config.json (Family
 // lists the families).
 #pragma once
 

@@ -3,8 +3,8 @@
 // Input: a CSV table with the columns model, technique, group (as --group takes it), what, value and, where it is known, noise (the
 // relative deviation of the same run repeated; 3 % otherwise); a column `note` is the user's own. `what` is job, iteration
 // (with a unit), peak_memory, tokens_per_second, tflops_per_gpu (by Alpa's formula), fits (yes or no), or a kind of file, whose
-// path, relative to the table's folder, is `value`: log, a training program's (sim/fit/training_log.h), and nccl-tests and
-// netprobe, which measure the network without a model or a technique (sim/fit/network_run.h).
+// path, relative to the table's folder, is `value`: log, a training program's, and nccl-tests and
+// netprobe, which measure the network without a model or a technique.
 #pragma once
 
 #include <filesystem>

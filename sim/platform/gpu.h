@@ -118,7 +118,7 @@ struct Gpu {
   // Contents of the GPU's profile, if it names one, and the GPU on which it was measured ("" where the profile does not
   // say): this one, or another variant of its chip.
   std::string measured_on;
-  std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
+  std::shared_ptr<const KernelTable> kernels;
   MeasuredBuses buses;
   Watts measured_limit;          // power limit during measurement; 0: not stated
   PowerShares left_of_measured;  // relative to the measured rates
@@ -189,7 +189,7 @@ inline constexpr double kLeastLimit = 1.0 / 3;
 // its profile's measurement.
 void limit_power(Gpu& gpu, Watts limit);
 
-// A GPU's measured kernels, prepared for many look-ups (sim/compute/profile_time.h).
+// A GPU's measured kernels, prepared for many look-ups (sim/compute/roofline.h).
 //
 // Times are stored relative to the data sheet's: a ratio of 1.3 is 30 % slower. The ratio varies far less than the
 // times themselves.
