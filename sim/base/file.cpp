@@ -41,6 +41,11 @@ std::string beside(const fs::path& path) {
   return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());
 }
 
+[[noreturn]] void fail(const fs::path& file, const std::string& reason) {
+  throw InputError(whole_of(file.string()),
+                   "the result cannot be written there: " + reason + "; check the place, its permissions and the disk");
+}
+
 }  // namespace
 
 std::ifstream open_regular_file(const fs::path& path) {
@@ -64,17 +69,6 @@ std::string read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
   if (stream.bad()) refuse(path, "the file cannot be read; check its permissions");
   return text.str();
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const fs::path& file, const std::string& reason) {
-  throw InputError(whole_of(file.string()),
-                   "the result cannot be written there: " + reason + "; check the place, its permissions and the disk");
-}
-
-}  // namespace
 
 PendingFile::PendingFile(fs::path file, const std::string& suffix)
     : file_(std::move(file)), partial_(file_.string() + suffix) {}

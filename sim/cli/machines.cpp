@@ -22,15 +22,6 @@ Machine* find(Inventory& inventory, const std::string& name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-}  // namespace
-
-Pair pair_of(const std::string& option, const std::string& text, const char* form) {
-  const auto equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    throw InputError({}, fmt::format("{} \"{}\": {} is expected", option, printable(text).substr(0, 64), form));
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 struct GpusHere {
   std::vector<std::string> names;
   std::set<double> limits;  // power limits in W; 0: the board's full power
@@ -62,16 +53,6 @@ GpusHere gpus_of_this_machine() {
   }
   return out;
 }
-
-Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name) {
-  if (Machine* machine = find(inventory, name)) return *machine;
-  std::vector<std::string> known;
-  for (const auto& machine : inventory.machines) known.push_back(machine.name);
-  throw InputError({}, fmt::format("{}: there is no machine \"{}\"; {}", option, printable(name).substr(0, 64),
-                                   did_you_mean(name, known)));
-}
-
-namespace {
 
 void add_machine(Inventory& inventory, const std::string& name, std::vector<std::string> gpus) {
   Machine machine;
@@ -221,6 +202,21 @@ void ask_for_machines(InitOptions& options, const std::vector<std::string>& foun
 }
 
 }  // namespace
+
+Pair pair_of(const std::string& option, const std::string& text, const char* form) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    throw InputError({}, fmt::format("{} \"{}\": {} is expected", option, printable(text).substr(0, 64), form));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name) {
+  if (Machine* machine = find(inventory, name)) return *machine;
+  std::vector<std::string> known;
+  for (const auto& machine : inventory.machines) known.push_back(machine.name);
+  throw InputError({}, fmt::format("{}: there is no machine \"{}\"; {}", option, printable(name).substr(0, 64),
+                                   did_you_mean(name, known)));
+}
 
 Inventory machines_of(InitOptions& options) {
   const int sources = int(!options.fablib.empty()) + int(!options.ansible.empty()) + int(!options.ssh.empty());

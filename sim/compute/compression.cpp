@@ -12,28 +12,6 @@ double bits_of(ExchangeFormat format) { return kBits[static_cast<std::size_t>(fo
 
 constexpr double kFp32Bytes = 4;
 
-}  // namespace
-
-GradientTensors gradient_tensors(const Operator& op) {
-  GradientTensors out;
-  if (op.parameters <= 0) return out;
-  if (op.kind == OperatorKind::kEmbedding) {
-    // Its table, and that of learned positions.
-    const auto width = static_cast<double>(op.columns), words = static_cast<double>(op.rows);
-    out.matrices.push_back({words, width});
-    if (const double positions = op.parameters / width - words; positions > 0)
-      out.matrices.push_back({positions, width});
-  } else if (op.kind == OperatorKind::kMatrix) {
-    out.matrices.push_back({static_cast<double>(op.matrix.n), static_cast<double>(op.matrix.k)});
-    out.vectors = op.parameters - out.matrices.front().elements();
-  } else {
-    out.vectors = op.parameters;
-  }
-  return out;
-}
-
-namespace {
-
 // powerSGD_hook compresses a matrix whose factors are smaller by at least this factor (min_compression_rate).
 constexpr double kLeastRate = 2;
 constexpr double kSector = 32;      // bytes of GPU memory moved by an access to a single number
@@ -89,6 +67,24 @@ void orthogonalise(Kernels& kernels, double n, double rank, double element) {
 }
 
 }  // namespace
+
+GradientTensors gradient_tensors(const Operator& op) {
+  GradientTensors out;
+  if (op.parameters <= 0) return out;
+  if (op.kind == OperatorKind::kEmbedding) {
+    // Its table, and that of learned positions.
+    const auto width = static_cast<double>(op.columns), words = static_cast<double>(op.rows);
+    out.matrices.push_back({words, width});
+    if (const double positions = op.parameters / width - words; positions > 0)
+      out.matrices.push_back({positions, width});
+  } else if (op.kind == OperatorKind::kMatrix) {
+    out.matrices.push_back({static_cast<double>(op.matrix.n), static_cast<double>(op.matrix.k)});
+    out.vectors = op.parameters - out.matrices.front().elements();
+  } else {
+    out.vectors = op.parameters;
+  }
+  return out;
+}
 
 const std::vector<std::string>& compressor_names() {
   static const std::vector<std::string> kNames = {"none", "bf16", "fp16", "fp8", "int8", "int4", "powersgd", "topk"};

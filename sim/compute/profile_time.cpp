@@ -51,6 +51,24 @@ Precision stored(Precision precision, const std::string& kernel) {
 
 ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpolated = {}, .roofline = time}}; }
 
+ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
+  const KernelTable& table = *gpu.kernels;
+  const Precision precision = stored(asked, kernel.name);
+  const Seconds ideal = ideal_time(gpu, precision, kernel, table.launch());
+  if (const auto* samples = table.find(kernel.name, precision)) {
+    const auto known = std::lower_bound(samples->begin(), samples->end(), kernel,
+                                        [](const auto& a, const auto& b) { return key_of(a.point) < key_of(b); });
+    if (known != samples->end() && key_of(known->point) == key_of(kernel))
+      return {known->point.time, {.measured = known->point.time, .interpolated = {}, .roofline = {}}};
+    if (const auto ratio = interpolate(gpu, precision, kernel, *samples)) {
+      const Seconds time = ideal * std::exp(*ratio);
+      return {time, {.measured = {}, .interpolated = time, .roofline = {}}};
+    }
+  }
+  const double cost = alignment_cost(gpu, precision, kernel);
+  return by_roofline(ideal * (cost * std::exp(table.usual_ratio(kernel.name, precision))));
+}
+
 }  // namespace
 
 double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel) {
@@ -85,28 +103,6 @@ std::optional<double> RatioFit::ratio() const {
 bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel) {
   return gpu.kernels && gpu.kernels->find(kernel, stored(precision, kernel)) != nullptr;
 }
-
-namespace {
-
-ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
-  const KernelTable& table = *gpu.kernels;
-  const Precision precision = stored(asked, kernel.name);
-  const Seconds ideal = ideal_time(gpu, precision, kernel, table.launch());
-  if (const auto* samples = table.find(kernel.name, precision)) {
-    const auto known = std::lower_bound(samples->begin(), samples->end(), kernel,
-                                        [](const auto& a, const auto& b) { return key_of(a.point) < key_of(b); });
-    if (known != samples->end() && key_of(known->point) == key_of(kernel))
-      return {known->point.time, {.measured = known->point.time, .interpolated = {}, .roofline = {}}};
-    if (const auto ratio = interpolate(gpu, precision, kernel, *samples)) {
-      const Seconds time = ideal * std::exp(*ratio);
-      return {time, {.measured = {}, .interpolated = time, .roofline = {}}};
-    }
-  }
-  const double cost = alignment_cost(gpu, precision, kernel);
-  return by_roofline(ideal * (cost * std::exp(table.usual_ratio(kernel.name, precision))));
-}
-
-}  // namespace
 
 ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
   const ProfileTime measured = at_measured_clock(gpu, asked, kernel);

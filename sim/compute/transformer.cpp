@@ -42,15 +42,6 @@ const std::vector<UnsupportedFamily>& unsupported_families() {
   return kRows;
 }
 
-}  // namespace
-
-const std::vector<std::string>& lora_target_names() {
-  static const std::vector<std::string> kNames = {"query", "key", "value", "output", "up", "down"};
-  return kNames;
-}
-
-namespace {
-
 // Bounds far above any current model; they catch wrong digits and keep all products within a double's 2^53.
 constexpr Range<std::int64_t> kHiddenRange{1, 1 << 17};
 constexpr Range<std::int64_t> kHeadsRange{1, 1 << 12};
@@ -291,6 +282,11 @@ class TransformerReader {
 };
 
 }  // namespace
+
+const std::vector<std::string>& lora_target_names() {
+  static const std::vector<std::string> kNames = {"query", "key", "value", "output", "up", "down"};
+  return kNames;
+}
 
 Transformer read_transformer(const Node& node, const std::string& path, const std::string& fallback_name,
                              Reading& reading) {

@@ -20,6 +20,112 @@ std::vector<double> column(const std::vector<Point>& points, std::size_t d) {
   return out;
 }
 
+// The likelihood of the measured figures, by emulators.
+class Likelihood {
+ public:
+  Likelihood(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling)
+      : layout_(request), forecaster_(forecaster), sampling_(sampling) {
+    for (std::size_t e = 0; e < request.pilots.size(); ++e) {
+      if (request.pilots[e].empty()) continue;
+      std::vector<Measure> measures;
+      for (const auto& pilot : request.pilots[e]) {
+        if (std::ranges::find(measures, pilot.measure) == measures.end()) measures.push_back(pilot.measure);
+      }
+      measured_.push_back({e, runs_of(request.pilots[e]), {}, Surrogate(layout_, e, measures, forecaster, sampling)});
+      judge(measured_.back());
+    }
+    if (!sampling.stop || !sampling.stop()) check();
+  }
+
+  void refine(const std::vector<Point>& points) {
+    for (auto& m : measured_) {
+      m.surrogate.refine(some_of(points, kRefined), forecaster_, sampling_.stop);
+      judge(m);
+    }
+  }
+
+  Sample sample() const {
+    Target target;
+    target.dimensions = layout_.size();
+    target.parts = measured_.size();
+    std::vector<std::size_t> experiments;
+    for (const auto& m : measured_) experiments.push_back(m.experiment);
+    target.blocks = layout_.blocks(experiments);
+    target.jumps.assign(layout_.size(), false);
+    for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.jumps[i] = layout_.unknowns()[i].jumps();
+    target.log_likelihood = [this](const std::vector<Point>& points, std::size_t part) {
+      return of(measured_[part], points);
+    };
+    return draw(target, sampling_);
+  }
+
+  double worst_error() const {
+    double worst = 0;
+    for (const auto& m : measured_) {
+      for (const auto& run : m.runs) {
+        for (const auto& pilot : run)
+          worst = std::max(worst, m.surrogate.emulator().error(cell_of(m, run), pilot.measure));
+      }
+    }
+    return worst;
+  }
+  const PointLayout& layout() const { return layout_; }
+
+ private:
+  struct ExperimentRuns {
+    std::size_t experiment = 0;
+    std::vector<std::vector<Pilot>> runs;
+    std::vector<Discrepancy> off;  // the emulator's error at each
+    Surrogate surrogate;
+  };
+
+  std::size_t cell_of(const ExperimentRuns& m, const std::vector<Pilot>& run) const {
+    const auto& cells = forecaster_.experiments()[m.experiment].cells;
+    return static_cast<std::size_t>(std::ranges::find(cells, run.front().cell) - cells.begin());
+  }
+
+  // Throws where a figure is impossible for every value of the unknowns.
+  void check() const {
+    std::vector<Error> errors;
+    for (const auto& m : measured_) {
+      if (!m.surrogate.is_any()) throw InputError({}, "the scenario is invalid at all tried values of its unknowns");
+      for (const auto& run : m.runs) {
+        for (const auto& pilot : run) {
+          if (m.surrogate.has(cell_of(m, run), pilot.measure)) continue;
+          const bool runs = m.surrogate.has(cell_of(m, run), Measure::kFits);
+          errors.push_back({pilot.place, fmt::format("{} {} for any value of the unknowns; slmsim run shows why",
+                                                     pilot.cell.text(), runs ? "is not timed" : "cannot run")});
+        }
+      }
+    }
+    if (!errors.empty()) throw InputError(std::move(errors));
+  }
+
+  void judge(ExperimentRuns& m) const {
+    m.off.clear();
+    for (const auto& run : m.runs) m.off.push_back(m.surrogate.emulator().error(cell_of(m, run)));
+  }
+
+  std::vector<double> of(const ExperimentRuns& m, const std::vector<Point>& points) const {
+    const auto forecasts = m.surrogate.at(points);
+    std::vector<double> out;
+    out.reserve(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      double sum = forecasts[i].empty() ? kImpossible : 0;
+      const Discrepancy discrepancy = layout_.discrepancy(points[i]);
+      for (std::size_t r = 0; r < m.runs.size() && std::isfinite(sum); ++r)
+        sum += log_likelihood(m.runs[r], forecasts[i][cell_of(m, m.runs[r])], together(discrepancy, m.off[r]));
+      out.push_back(sum);
+    }
+    return out;
+  }
+
+  PointLayout layout_;
+  Forecaster& forecaster_;
+  const Sampling& sampling_;
+  std::vector<ExperimentRuns> measured_;
+};
+
 }  // namespace
 
 PointLayout::PointLayout(const FitRequest& request) : unknowns_(request.shared), shared_(request.shared.size()) {
@@ -179,116 +285,6 @@ std::vector<std::vector<Forecast>> Surrogate::at(const std::vector<Point>& point
   for (const auto& point : points) seen.push_back(layout_.seen(experiment_, point));
   return emulator_->at(seen);
 }
-
-namespace {
-
-// The likelihood of the measured figures, by emulators.
-class Likelihood {
- public:
-  Likelihood(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling)
-      : layout_(request), forecaster_(forecaster), sampling_(sampling) {
-    for (std::size_t e = 0; e < request.pilots.size(); ++e) {
-      if (request.pilots[e].empty()) continue;
-      std::vector<Measure> measures;
-      for (const auto& pilot : request.pilots[e]) {
-        if (std::ranges::find(measures, pilot.measure) == measures.end()) measures.push_back(pilot.measure);
-      }
-      measured_.push_back({e, runs_of(request.pilots[e]), {}, Surrogate(layout_, e, measures, forecaster, sampling)});
-      judge(measured_.back());
-    }
-    if (!sampling.stop || !sampling.stop()) check();
-  }
-
-  void refine(const std::vector<Point>& points) {
-    for (auto& m : measured_) {
-      m.surrogate.refine(some_of(points, kRefined), forecaster_, sampling_.stop);
-      judge(m);
-    }
-  }
-
-  Sample sample() const {
-    Target target;
-    target.dimensions = layout_.size();
-    target.parts = measured_.size();
-    std::vector<std::size_t> experiments;
-    for (const auto& m : measured_) experiments.push_back(m.experiment);
-    target.blocks = layout_.blocks(experiments);
-    target.jumps.assign(layout_.size(), false);
-    for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.jumps[i] = layout_.unknowns()[i].jumps();
-    target.log_likelihood = [this](const std::vector<Point>& points, std::size_t part) {
-      return of(measured_[part], points);
-    };
-    return draw(target, sampling_);
-  }
-
-  double worst_error() const {
-    double worst = 0;
-    for (const auto& m : measured_) {
-      for (const auto& run : m.runs) {
-        for (const auto& pilot : run)
-          worst = std::max(worst, m.surrogate.emulator().error(cell_of(m, run), pilot.measure));
-      }
-    }
-    return worst;
-  }
-  const PointLayout& layout() const { return layout_; }
-
- private:
-  struct ExperimentRuns {
-    std::size_t experiment = 0;
-    std::vector<std::vector<Pilot>> runs;
-    std::vector<Discrepancy> off;  // the emulator's error at each
-    Surrogate surrogate;
-  };
-
-  std::size_t cell_of(const ExperimentRuns& m, const std::vector<Pilot>& run) const {
-    const auto& cells = forecaster_.experiments()[m.experiment].cells;
-    return static_cast<std::size_t>(std::ranges::find(cells, run.front().cell) - cells.begin());
-  }
-
-  // Throws where a figure is impossible for every value of the unknowns.
-  void check() const {
-    std::vector<Error> errors;
-    for (const auto& m : measured_) {
-      if (!m.surrogate.is_any()) throw InputError({}, "the scenario is invalid at all tried values of its unknowns");
-      for (const auto& run : m.runs) {
-        for (const auto& pilot : run) {
-          if (m.surrogate.has(cell_of(m, run), pilot.measure)) continue;
-          const bool runs = m.surrogate.has(cell_of(m, run), Measure::kFits);
-          errors.push_back({pilot.place, fmt::format("{} {} for any value of the unknowns; slmsim run shows why",
-                                                     pilot.cell.text(), runs ? "is not timed" : "cannot run")});
-        }
-      }
-    }
-    if (!errors.empty()) throw InputError(std::move(errors));
-  }
-
-  void judge(ExperimentRuns& m) const {
-    m.off.clear();
-    for (const auto& run : m.runs) m.off.push_back(m.surrogate.emulator().error(cell_of(m, run)));
-  }
-
-  std::vector<double> of(const ExperimentRuns& m, const std::vector<Point>& points) const {
-    const auto forecasts = m.surrogate.at(points);
-    std::vector<double> out;
-    out.reserve(points.size());
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      double sum = forecasts[i].empty() ? kImpossible : 0;
-      const Discrepancy discrepancy = layout_.discrepancy(points[i]);
-      for (std::size_t r = 0; r < m.runs.size() && std::isfinite(sum); ++r)
-        sum += log_likelihood(m.runs[r], forecasts[i][cell_of(m, m.runs[r])], together(discrepancy, m.off[r]));
-      out.push_back(sum);
-    }
-    return out;
-  }
-
-  PointLayout layout_;
-  Forecaster& forecaster_;
-  const Sampling& sampling_;
-  std::vector<ExperimentRuns> measured_;
-};
-
-}  // namespace
 
 Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling) {
   Likelihood likelihood(request, forecaster, sampling);

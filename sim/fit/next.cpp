@@ -134,20 +134,6 @@ class Advisor {
       regrets_;  // for each candidate of the model, by world: excess cost over the best; 0: none runs
 };
 
-}  // namespace
-
-double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs, double iterations) {
-  double sum = 0, all = 0;
-  for (std::size_t i = 0; i < ensemble.size(); ++i) {
-    const Forecast& f = ensemble.forecasts[i][candidate];
-    sum += ensemble.weights[i] * (f.startup + std::min(f.trial * epochs, f.iteration * iterations)) / 60;
-    all += ensemble.weights[i];
-  }
-  return sum / all;
-}
-
-namespace {
-
 constexpr std::size_t kFirstDraws = 8;
 constexpr double kFar = 2 * kFailure;  // times the cost of the best
 
@@ -165,6 +151,16 @@ bool is_far(const Ensemble& ensemble, std::size_t cell, Objective objective) {
 }
 
 }  // namespace
+
+double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs, double iterations) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < ensemble.size(); ++i) {
+    const Forecast& f = ensemble.forecasts[i][candidate];
+    sum += ensemble.weights[i] * (f.startup + std::min(f.trial * epochs, f.iteration * iterations)) / 60;
+    all += ensemble.weights[i];
+  }
+  return sum / all;
+}
 
 Ensemble ensemble_of_rivals(const Draws& draws, const Experiment& experiment, Objective objective, std::size_t count,
                             const std::function<bool()>& stop) {

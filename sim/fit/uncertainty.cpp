@@ -41,23 +41,6 @@ double quantile_of(const Ensemble& e, std::size_t cell, Measure measure, double 
   return std::sqrt(low * high);
 }
 
-}  // namespace
-
-double cost_of(const Forecast& f, Objective objective) {
-  if (objective == Objective::kTime) return f.job;
-  return objective == Objective::kGpuHours ? f.gpu_hours : 1.0 / std::max(1.0, f.trial_rate);
-}
-
-Discrepancy Ensemble::discrepancy(std::size_t point, std::size_t cell) const {
-  return off.empty() ? discrepancies[point] : together(discrepancies[point], off[cell]);
-}
-
-std::size_t Ensemble::position_of(const Candidate& cell) const {
-  return static_cast<std::size_t>(std::ranges::find(cells, cell) - cells.begin());
-}
-
-namespace {
-
 double ratio_of(double exact, double coarse) { return exact > 0 && coarse > 0 ? exact / coarse : 1; }
 
 // Multiplies the forecasts of each cell by the ratio of exact to coarse at one point.
@@ -82,7 +65,49 @@ void correct(Ensemble& ensemble, const std::vector<Forecast>& coarse, const std:
   }
 }
 
+// For each cell that was tried, whether it ran.
+std::vector<std::optional<bool>> outcomes_of_runs(const Ensemble& ensemble) {
+  std::vector<std::optional<bool>> out(ensemble.cells.size());
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    for (const auto& run : ensemble.runs) {
+      if (run.cell == ensemble.cells[c]) out[c] = run.measure != Measure::kFits || run.value > 0;
+    }
+  }
+  return out;
+}
+
+// Logarithm of measured over forecast times of a kind's runs at a point; nothing where none was timed.
+std::optional<double> log_of_runs(const Ensemble& ensemble, const std::vector<std::string>& kinds,
+                                  const std::string& kind, std::size_t point) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& run : ensemble.runs) {
+    if (run.measure == Measure::kFits || run.measure == Measure::kPeakMemory) continue;
+    const std::size_t cell = ensemble.position_of(run.cell);
+    if (cell == ensemble.cells.size() || kinds[cell] != kind) continue;
+    const double predicted = figure_of(ensemble.forecasts[point][cell], run.measure);
+    if (predicted <= 0) continue;
+    const bool is_rate = run.measure == Measure::kRate || run.measure == Measure::kTokensPerSecond;
+    sum += is_rate ? std::log(predicted / run.value) : std::log(run.value / predicted);
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
 }  // namespace
+
+double cost_of(const Forecast& f, Objective objective) {
+  if (objective == Objective::kTime) return f.job;
+  return objective == Objective::kGpuHours ? f.gpu_hours : 1.0 / std::max(1.0, f.trial_rate);
+}
+
+Discrepancy Ensemble::discrepancy(std::size_t point, std::size_t cell) const {
+  return off.empty() ? discrepancies[point] : together(discrepancies[point], off[cell]);
+}
+
+std::size_t Ensemble::position_of(const Candidate& cell) const {
+  return static_cast<std::size_t>(std::ranges::find(cells, cell) - cells.begin());
+}
 
 Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count, const std::function<bool()>& stop,
                      std::size_t experiment, const std::vector<Forecast>& exact) {
@@ -138,39 +163,6 @@ std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Ca
   }
   return out;
 }
-
-namespace {
-
-// For each cell that was tried, whether it ran.
-std::vector<std::optional<bool>> outcomes_of_runs(const Ensemble& ensemble) {
-  std::vector<std::optional<bool>> out(ensemble.cells.size());
-  for (std::size_t c = 0; c < out.size(); ++c) {
-    for (const auto& run : ensemble.runs) {
-      if (run.cell == ensemble.cells[c]) out[c] = run.measure != Measure::kFits || run.value > 0;
-    }
-  }
-  return out;
-}
-
-// Logarithm of measured over forecast times of a kind's runs at a point; nothing where none was timed.
-std::optional<double> log_of_runs(const Ensemble& ensemble, const std::vector<std::string>& kinds,
-                                  const std::string& kind, std::size_t point) {
-  double sum = 0;
-  int count = 0;
-  for (const auto& run : ensemble.runs) {
-    if (run.measure == Measure::kFits || run.measure == Measure::kPeakMemory) continue;
-    const std::size_t cell = ensemble.position_of(run.cell);
-    if (cell == ensemble.cells.size() || kinds[cell] != kind) continue;
-    const double predicted = figure_of(ensemble.forecasts[point][cell], run.measure);
-    if (predicted <= 0) continue;
-    const bool is_rate = run.measure == Measure::kRate || run.measure == Measure::kTokensPerSecond;
-    sum += is_rate ? std::log(predicted / run.value) : std::log(run.value / predicted);
-    ++count;
-  }
-  return count > 0 ? std::optional(sum / count) : std::nullopt;
-}
-
-}  // namespace
 
 std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
                                              Objective objective, std::size_t draws, std::uint64_t seed) {

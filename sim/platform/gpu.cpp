@@ -91,44 +91,6 @@ Parts parts_of(const std::string& name) {
   return parts;
 }
 
-}  // namespace
-
-const std::vector<std::string>& precision_names() {
-  static const std::vector<std::string> kNames = {"fp16", "bf16", "tf32", "fp32"};
-  return kNames;
-}
-
-double element_bytes(Precision precision) {
-  return precision == Precision::kFp16 || precision == Precision::kBf16 ? 2.0 : 4.0;
-}
-
-const std::vector<std::string>& architecture_names() {
-  static const std::vector<std::string> kNames = {"Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell"};
-  return kNames;
-}
-
-FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
-  const FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
-  return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
-}
-
-Precision counted_as(const Gpu& gpu, Precision precision) {
-  const bool own = precision == Precision::kBf16 || gpu.peak[static_cast<std::size_t>(precision)].value > 0;
-  return own ? precision : Precision::kFp32;
-}
-
-const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision) {
-  return gpu.efficiency[static_cast<std::size_t>(counted_as(gpu, precision))];
-}
-
-double Gpu::clock() const {
-  const bool narrow = compute_capability == 60 || compute_capability / 10 == 7 || compute_capability == 80;
-  const double lanes = narrow ? 64 : 128;
-  return peak[static_cast<std::size_t>(Precision::kFp32)].value / (2 * lanes * multiprocessors);
-}
-
-namespace {
-
 // Default for GPUs whose file states no efficiency: the median of the GPUs measured in fp16 (docs/validation/gpu.md),
 // and their distance from it.
 constexpr MatrixEfficiency kUnknownEfficiency{.share = 0.75, .spread = 0.25, .assumed = true};
@@ -194,7 +156,51 @@ void attach_profile(Profiles& profiles, const std::string& name, Gpu& gpu, Field
                                       path, shown, printable(other).substr(0, 64), gpu.name, gpu.title, gpu.title));
 }
 
+// Inferred from BERT's training on A40, Quadro RTX 6000 and V100 (docs/validation/runs.md).
+constexpr double kStill = 0.2;         // share of the board's power: memory, leakage and fans, at any clock
+constexpr double kLeastVoltage = 0.8;  // relative to that at full clock
+constexpr double kAsking = 0.9;        // clock, relative, at which kernels use all of the memory's bandwidth
+
+PowerShares shares_within(double share) {
+  const double cores = cores_within(share);
+  return {.cores = cores, .memory = std::min(1.0, cores / kAsking)};
+}
+
 }  // namespace
+
+const std::vector<std::string>& precision_names() {
+  static const std::vector<std::string> kNames = {"fp16", "bf16", "tf32", "fp32"};
+  return kNames;
+}
+
+double element_bytes(Precision precision) {
+  return precision == Precision::kFp16 || precision == Precision::kBf16 ? 2.0 : 4.0;
+}
+
+const std::vector<std::string>& architecture_names() {
+  static const std::vector<std::string> kNames = {"Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell"};
+  return kNames;
+}
+
+FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
+  const FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
+  return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
+}
+
+Precision counted_as(const Gpu& gpu, Precision precision) {
+  const bool own = precision == Precision::kBf16 || gpu.peak[static_cast<std::size_t>(precision)].value > 0;
+  return own ? precision : Precision::kFp32;
+}
+
+const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision) {
+  return gpu.efficiency[static_cast<std::size_t>(counted_as(gpu, precision))];
+}
+
+double Gpu::clock() const {
+  const bool narrow = compute_capability == 60 || compute_capability / 10 == 7 || compute_capability == 80;
+  const double lanes = narrow ? 64 : 128;
+  return peak[static_cast<std::size_t>(Precision::kFp32)].value / (2 * lanes * multiprocessors);
+}
 
 Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles) {
   constexpr Range<FlopsPerSecond> kPeakRange{{1e9}, {1e17}};
@@ -253,20 +259,6 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   fields.done();
   return gpu;
 }
-
-namespace {
-
-// Inferred from BERT's training on A40, Quadro RTX 6000 and V100 (docs/validation/runs.md).
-constexpr double kStill = 0.2;         // share of the board's power: memory, leakage and fans, at any clock
-constexpr double kLeastVoltage = 0.8;  // relative to that at full clock
-constexpr double kAsking = 0.9;        // clock, relative, at which kernels use all of the memory's bandwidth
-
-PowerShares shares_within(double share) {
-  const double cores = cores_within(share);
-  return {.cores = cores, .memory = std::min(1.0, cores / kAsking)};
-}
-
-}  // namespace
 
 double cores_within(double share) {
   const double switching = std::clamp((share - kStill) / (1 - kStill), 0.0, 1.0);

@@ -47,27 +47,6 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-}  // namespace
-
-const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = {"gemm-nn", "gemm-nt", "gemm-tn", "adam", "adam_foreach", "adam_single"};
-    for (const char* family : {"softmax", "fused_softmax", "mask", "dropout", "norm", "rmsnorm", "bias", "rotary",
-                               "gelu", "swiglu", "residual", "addition", "embedding", "loss", "flash"}) {
-      for (const char* pass : {"-forward", "-backward"}) names.push_back(std::string(family) + pass);
-    }
-    std::ranges::sort(names);
-    return names;
-  }();
-  return kNames;
-}
-
-bool is_kernel(const std::string& name) {
-  return std::binary_search(kernel_names().begin(), kernel_names().end(), name);
-}
-
-namespace {
-
 constexpr const char* kSchema = "slmsim/gpu-profile/1";
 constexpr Range<Seconds> kKernelTime{{1e-8}, {1e4}};
 constexpr Range<std::int64_t> kSizes{1, std::int64_t{1} << 50};
@@ -168,6 +147,23 @@ void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& kernel_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {"gemm-nn", "gemm-nt", "gemm-tn", "adam", "adam_foreach", "adam_single"};
+    for (const char* family : {"softmax", "fused_softmax", "mask", "dropout", "norm", "rmsnorm", "bias", "rotary",
+                               "gelu", "swiglu", "residual", "addition", "embedding", "loss", "flash"}) {
+      for (const char* pass : {"-forward", "-backward"}) names.push_back(std::string(family) + pass);
+    }
+    std::ranges::sort(names);
+    return names;
+  }();
+  return kNames;
+}
+
+bool is_kernel(const std::string& name) {
+  return std::binary_search(kernel_names().begin(), kernel_names().end(), name);
+}
 
 bool is_product(const std::string& kernel) { return kernel.starts_with("gemm-"); }
 bool is_flash(const std::string& kernel) { return kernel.starts_with("flash-"); }

@@ -193,6 +193,23 @@ class GroupReader {
   std::vector<Group> groups_;
 };
 
+constexpr std::size_t kLeastInRange = 5;
+
+// "node" and 12 for "node12"; nothing where the text does not end in a number in fmt's notation.
+struct NumberedName {
+  std::string stem;
+  long number = 0;
+};
+
+std::optional<NumberedName> numbered(const std::string& name) {
+  const auto digits = name.find_last_not_of("0123456789") + 1;
+  NumberedName out{name.substr(0, digits), 0};
+  const char* end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + digits, end, out.number);
+  if (read.ec != std::errc() || fmt::format("{}{}", out.stem, out.number) != name) return std::nullopt;
+  return out;
+}
+
 }  // namespace
 
 std::vector<Group> read_groups(Fields& fields, const Platform& platform, Reading& reading) {
@@ -239,27 +256,6 @@ std::vector<int> whole_sites(const Platform& platform, const std::vector<std::st
   }
   return out;
 }
-
-namespace {
-
-constexpr std::size_t kLeastInRange = 5;
-
-// "node" and 12 for "node12"; nothing where the text does not end in a number in fmt's notation.
-struct NumberedName {
-  std::string stem;
-  long number = 0;
-};
-
-std::optional<NumberedName> numbered(const std::string& name) {
-  const auto digits = name.find_last_not_of("0123456789") + 1;
-  NumberedName out{name.substr(0, digits), 0};
-  const char* end = name.data() + name.size();
-  const auto read = std::from_chars(name.data() + digits, end, out.number);
-  if (read.ec != std::errc() || fmt::format("{}{}", out.stem, out.number) != name) return std::nullopt;
-  return out;
-}
-
-}  // namespace
 
 std::vector<std::string> in_ranges(const std::vector<std::string>& names) {
   std::vector<std::string> out;

@@ -27,15 +27,6 @@ fs::path resolved(const fs::path& path) {
   return failed ? fs::path() : out;
 }
 
-}  // namespace
-
-const FileKey kExtends{"extends",
-                       "Path, relative to this file's folder, of a scenario that supplies the values not stated here."};
-
-namespace {
-
-namespace fs = std::filesystem;
-
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 32'000;  // GPUs of a platform, each replaced by its file's map
 constexpr std::size_t kMostValues = 600'000;     // some 70 per GPU
@@ -267,6 +258,9 @@ void rebase(Node& node, const fs::path& folder) {
 }
 
 }  // namespace
+
+const FileKey kExtends{"extends",
+                       "Path, relative to this file's folder, of a scenario that supplies the values not stated here."};
 
 ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_roots(file)) {
   std::vector<fs::path> chain;

@@ -73,6 +73,38 @@ bool have_option(const std::vector<TechniqueOptions>& techniques, const std::str
   });
 }
 
+void check_dollars(const Scenario& scenario) {
+  std::vector<std::string> missing;
+  for (const auto& name : gpu_names(scenario.platform)) {
+    if (!scenario.plan.dollars_per_hour.contains(name)) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  throw InputError({}, fmt::format("the objective dollars needs the price of {}; give plan.dollars_per_hour.{} in the "
+                                   "scenario or by --set",
+                                   fmt::join(missing, ", "), missing.front()));
+}
+
+// Requires a price of every GPU, or else of every VM.
+void check_cost(const Scenario& scenario) {
+  const auto& by_gpu = scenario.plan.dollars_per_hour;
+  const auto names = gpu_names(scenario.platform);
+  if (std::ranges::all_of(names, [&](const auto& name) { return by_gpu.contains(name); })) return;
+  for (const Vm& vm : scenario.platform.vms) {
+    if (!vm.type.price_per_hour)
+      throw InputError({}, fmt::format("the objective cost needs the price of every VM: {} states no price_per_hour; "
+                                       "give platform.vms.{}.price_per_hour, or plan.dollars_per_hour of every GPU",
+                                       vm.name, vm.name));
+  }
+}
+
+void check_energy(const Scenario& scenario) {
+  for (const Device& device : scenario.platform.devices) {
+    if (device.gpu.board_power.value <= 0)
+      throw InputError({}, fmt::format("the objective energy needs the boards' power: the GPU {} states no board_power",
+                                       device.gpu.name));
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& plan_objective_names() {
@@ -120,42 +152,6 @@ void check_varied(const PlanRules& rules, const std::vector<TechniqueOptions>& t
           {}, fmt::format("plan.{} has no effect: none of the scenario's techniques has an option {}", key, key));
   }
 }
-
-namespace {
-
-void check_dollars(const Scenario& scenario) {
-  std::vector<std::string> missing;
-  for (const auto& name : gpu_names(scenario.platform)) {
-    if (!scenario.plan.dollars_per_hour.contains(name)) missing.push_back(name);
-  }
-  if (missing.empty()) return;
-  throw InputError({}, fmt::format("the objective dollars needs the price of {}; give plan.dollars_per_hour.{} in the "
-                                   "scenario or by --set",
-                                   fmt::join(missing, ", "), missing.front()));
-}
-
-// Requires a price of every GPU, or else of every VM.
-void check_cost(const Scenario& scenario) {
-  const auto& by_gpu = scenario.plan.dollars_per_hour;
-  const auto names = gpu_names(scenario.platform);
-  if (std::ranges::all_of(names, [&](const auto& name) { return by_gpu.contains(name); })) return;
-  for (const Vm& vm : scenario.platform.vms) {
-    if (!vm.type.price_per_hour)
-      throw InputError({}, fmt::format("the objective cost needs the price of every VM: {} states no price_per_hour; "
-                                       "give platform.vms.{}.price_per_hour, or plan.dollars_per_hour of every GPU",
-                                       vm.name, vm.name));
-  }
-}
-
-void check_energy(const Scenario& scenario) {
-  for (const Device& device : scenario.platform.devices) {
-    if (device.gpu.board_power.value <= 0)
-      throw InputError({}, fmt::format("the objective energy needs the boards' power: the GPU {} states no board_power",
-                                       device.gpu.name));
-  }
-}
-
-}  // namespace
 
 void check_objective(PlanObjective objective, const Scenario& scenario) {
   switch (objective) {

@@ -248,6 +248,12 @@ class ScenarioReader {
   Scenario scenario_;
 };
 
+Scenario load(ScenarioFile scenario, const Overrides& overrides) {
+  std::vector<Override> parsed;
+  for (const auto& text : overrides) parsed.push_back(parse_override(text));
+  return read_scenario(scenario.link(parsed), scenario.name());
+}
+
 }  // namespace
 
 void describe_scenario(const Node& sample, Reading& reading) { ScenarioReader(sample, reading).read("scenario"); }
@@ -276,16 +282,6 @@ Scenario read_scenario(const Node& linked, const std::string& name) {
   scenario.defaults = std::move(reading.defaults);
   return scenario;
 }
-
-namespace {
-
-Scenario load(ScenarioFile scenario, const Overrides& overrides) {
-  std::vector<Override> parsed;
-  for (const auto& text : overrides) parsed.push_back(parse_override(text));
-  return read_scenario(scenario.link(parsed), scenario.name());
-}
-
-}  // namespace
 
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
   return load(ScenarioFile(file), overrides);

@@ -23,6 +23,51 @@ constexpr Seconds kModuleHook{2e-3};
 constexpr Bytes kIoBlock{kMebi};
 constexpr int kIoDepth = 8;
 
+constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4}, kCasts{0, 100}, kKept{0, 100};
+constexpr Range<Seconds> kHostRange{{0}, {1}};
+
+MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  const MemoryTraffic moves{
+      fields.number({"elements", "Elements moved per element written, at the data sheet's bandwidth."}, kElements),
+      fields.number({"bytes", "Bytes moved in addition, whatever the precision."}, kBytes, 0.0),
+      fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
+                    0.0),
+      fields.number({"bf16_bytes", "Bytes that bf16 moves in addition."}, kBytes, 0.0),
+      fields.number({"casts", "Passes among these that load one element at a time."}, kCasts, 0.0),
+      fields.number({"bf16_casts", "Such passes that bf16 adds."}, kCasts, 0.0)};
+  fields.done();
+  return moves;
+}
+
+KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  KernelTraffic kernel;
+  if (const Node* forward = fields.child({"forward", "In the forward pass."}, true))
+    kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
+  if (const Node* backward = fields.child({"backward", "In the backward pass."}, true))
+    kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
+  if (const Node* kept = fields.child(
+          {"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"})) {
+    Fields tensors(*kept, fields.path_of("kept"), reading);
+    kernel.kept.elements = tensors.number({"elements", "Elements kept per element written."}, kKept, 0.0);
+    kernel.kept.bytes = tensors.number({"bytes", "Bytes kept in addition, whatever the precision."}, kKept, 0.0);
+    tensors.done();
+  }
+  Parameter parameter{.path = path,
+                      .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
+                      .owner = reading.owner};
+  parameter.provenance =
+      static_cast<Provenance>(fields.choice({"provenance", "Kind of source of these figures."}, provenance_names()));
+  parameter.source = fields.text({"source", "Reference of the figures, or the data that they were fitted to."}, "");
+  if (parameter.source.empty()) fields.error("source", path + " states no source; add source: \"...\"");
+  parameter.spread = fields.number(
+      {"spread", "Relative spread: 80 % of times lie within this share of the prediction.", "not known"}, {0, 10}, 0.0);
+  fields.done();
+  if (!reading.describing()) reading.parameters.push_back(std::move(parameter));
+  return kernel;
+}
+
 }  // namespace
 
 Framework read_framework(Fields fields) {
@@ -71,55 +116,6 @@ Framework read_framework(Fields fields) {
   fields.done();
   return s;
 }
-
-namespace {
-
-constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4}, kCasts{0, 100}, kKept{0, 100};
-constexpr Range<Seconds> kHostRange{{0}, {1}};
-
-MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& reading) {
-  Fields fields(node, path, reading);
-  const MemoryTraffic moves{
-      fields.number({"elements", "Elements moved per element written, at the data sheet's bandwidth."}, kElements),
-      fields.number({"bytes", "Bytes moved in addition, whatever the precision."}, kBytes, 0.0),
-      fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
-                    0.0),
-      fields.number({"bf16_bytes", "Bytes that bf16 moves in addition."}, kBytes, 0.0),
-      fields.number({"casts", "Passes among these that load one element at a time."}, kCasts, 0.0),
-      fields.number({"bf16_casts", "Such passes that bf16 adds."}, kCasts, 0.0)};
-  fields.done();
-  return moves;
-}
-
-KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& reading) {
-  Fields fields(node, path, reading);
-  KernelTraffic kernel;
-  if (const Node* forward = fields.child({"forward", "In the forward pass."}, true))
-    kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
-  if (const Node* backward = fields.child({"backward", "In the backward pass."}, true))
-    kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
-  if (const Node* kept = fields.child(
-          {"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"})) {
-    Fields tensors(*kept, fields.path_of("kept"), reading);
-    kernel.kept.elements = tensors.number({"elements", "Elements kept per element written."}, kKept, 0.0);
-    kernel.kept.bytes = tensors.number({"bytes", "Bytes kept in addition, whatever the precision."}, kKept, 0.0);
-    tensors.done();
-  }
-  Parameter parameter{.path = path,
-                      .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
-                      .owner = reading.owner};
-  parameter.provenance =
-      static_cast<Provenance>(fields.choice({"provenance", "Kind of source of these figures."}, provenance_names()));
-  parameter.source = fields.text({"source", "Reference of the figures, or the data that they were fitted to."}, "");
-  if (parameter.source.empty()) fields.error("source", path + " states no source; add source: \"...\"");
-  parameter.spread = fields.number(
-      {"spread", "Relative spread: 80 % of times lie within this share of the prediction.", "not known"}, {0, 10}, 0.0);
-  fields.done();
-  if (!reading.describing()) reading.parameters.push_back(std::move(parameter));
-  return kernel;
-}
-
-}  // namespace
 
 FlashShares read_flash(const Node& node, const std::string& path, Reading& reading) {
   constexpr Range<double> kShare{0.01, 2};

@@ -57,6 +57,38 @@ std::string with_count(const std::string& text) {
   return "";
 }
 
+struct KnownGpu {
+  std::string name, title;
+};
+
+const std::vector<KnownGpu>& known_gpus() {
+  static const std::vector<KnownGpu> kKnown = [] {
+    std::vector<KnownGpu> out;
+    for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
+      for (const auto& name : names_in(root / kGpuFile.folder)) {
+        if (std::ranges::any_of(out, [&](const auto& gpu) { return gpu.name == name; })) continue;
+        const Node file = read_yaml(root / kGpuFile.folder / (name + ".yaml"));
+        const Node* title = file.find("title");
+        out.push_back({name, title ? title->scalar : name});
+      }
+    }
+    return out;
+  }();
+  return kKnown;
+}
+
+// The GPU of this name or, where the name leaves out memory or slot, the only one of the chip. Empty where none is.
+std::string gpu_of_chip(const std::string& name) {
+  if (std::string same = gpu_called(name); !same.empty() || !names_a_gpu(name)) return same;
+  std::string out;
+  for (const auto& gpu : known_gpus()) {
+    if (!is_same_chip(name, gpu.title) || is_other_variant(name, gpu.title)) continue;
+    if (!out.empty()) return "";
+    out = gpu.name;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> read_gpus(const std::string& text, const Place& place) {
@@ -116,42 +148,6 @@ std::string key_name(const std::string& name) {
   while (!out.empty() && out.front() == '-') out.erase(0, 1);
   return out.empty() ? "machine" : out.substr(0, 60);
 }
-
-namespace {
-
-struct KnownGpu {
-  std::string name, title;
-};
-
-const std::vector<KnownGpu>& known_gpus() {
-  static const std::vector<KnownGpu> kKnown = [] {
-    std::vector<KnownGpu> out;
-    for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
-      for (const auto& name : names_in(root / kGpuFile.folder)) {
-        if (std::ranges::any_of(out, [&](const auto& gpu) { return gpu.name == name; })) continue;
-        const Node file = read_yaml(root / kGpuFile.folder / (name + ".yaml"));
-        const Node* title = file.find("title");
-        out.push_back({name, title ? title->scalar : name});
-      }
-    }
-    return out;
-  }();
-  return kKnown;
-}
-
-// The GPU of this name or, where the name leaves out memory or slot, the only one of the chip. Empty where none is.
-std::string gpu_of_chip(const std::string& name) {
-  if (std::string same = gpu_called(name); !same.empty() || !names_a_gpu(name)) return same;
-  std::string out;
-  for (const auto& gpu : known_gpus()) {
-    if (!is_same_chip(name, gpu.title) || is_other_variant(name, gpu.title)) continue;
-    if (!out.empty()) return "";
-    out = gpu.name;
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<std::string> gpus_in_brackets(const std::string& text) {
   static const std::regex kBrackets("\\[([^\\[\\]]+)\\]"), kRevision(" Rev\\. .*| Lite Hash Rate");

@@ -46,67 +46,6 @@ std::vector<std::string> job_row(const Platform& platform, const Prediction& p, 
           job.interval ? job_duration(job.interval->value) : ""};
 }
 
-}  // namespace
-
-std::string memory_section(const ModelReport& report) {
-  std::vector<std::string> names;
-  for (const auto& part : kMemoryParts) names.emplace_back(part.name);
-  double most = 0;
-  for (const Prediction* p : report.predictions) {
-    if (const DeviceMemory* m = fullest(p->memory)) most = std::max({most, m->total().value, m->limit.value});
-  }
-  most *= 1.02;  // room for the marks
-  std::vector<Bar> bars;
-  for (const Prediction* p : fastest_first(report)) {
-    const DeviceMemory* m = fullest(p->memory);
-    if (!m) continue;
-    Bar bar{.label = place_of(report.platform(), *p), .text = {}, .parts = {}, .mark = m->limit.value / most};
-    bar.text = fmt::format("{} of {} GiB{}", gib(m->total()), gib(m->limit), m->fits() ? "" : ", out of memory");
-    bar.strong = !m->fits();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Bytes part = m->*kMemoryParts[i].bytes;
-      stack(bar, part.value / most, fmt::format("p{}", i), fmt::format("{}: {} GiB", names[i], gib(part)));
-    }
-    bars.push_back(std::move(bar));
-  }
-  return "<p>On the GPU with the least free memory; the vertical mark is the limit.</p>\n" +
-         html_bars(bars, {"GiB", linear_ticks(most / kGibi)}, "memory of the fullest GPU by parts") +
-         html_legend(entries_of(names, bars));
-}
-
-std::string breakdown_section(const ModelReport& report) {
-  std::vector<std::string> names;
-  for (const auto& part : kTimeParts) names.emplace_back(part.words);
-  names[1] += " or drives";
-  std::vector<Bar> bars;
-  for (const Prediction* p : fastest_first(report)) {
-    if (p->status != Status::kOk || p->iteration <= Seconds{0}) continue;
-    Bar bar{.label = place_of(report.platform(), *p),
-            .text = to_text(p->iteration),
-            .parts = {},
-            .strong = p == report.pick()};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Seconds part = p->breakdown.*kTimeParts[i].time;
-      stack(bar, part / p->iteration, fmt::format("p{}", i),
-            fmt::format("{}: {:.0f} %", names[i], 100 * (part / p->iteration)));
-    }
-    bars.push_back(std::move(bar));
-  }
-  if (bars.empty()) return "<p>Nothing runs, so there is no iteration to break down.</p>\n";
-  std::string bases;
-  for (const Prediction* p : report.predictions) {
-    if (p->basis)
-      bases += fmt::format("<li>{}: computation {}</li>\n", escaped(place_of(report.platform(), *p)),
-                           escaped(basis_text(*p->basis)));
-  }
-  if (!bases.empty()) bases = "<p>Sources of kernel times:</p>\n<ul>\n" + bases + "</ul>\n";
-  return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
-         html_bars(bars, {"% of it", linear_ticks(100)}, "where the time of an iteration goes") +
-         html_legend(entries_of(names, bars)) + bases;
-}
-
-namespace {
-
 constexpr std::size_t kMostCurves = 6;
 
 // Time of one choice over the round-trip times at which it runs.
@@ -165,6 +104,63 @@ std::pair<const char*, double> axis_unit(double least) {
 }
 
 }  // namespace
+
+std::string memory_section(const ModelReport& report) {
+  std::vector<std::string> names;
+  for (const auto& part : kMemoryParts) names.emplace_back(part.name);
+  double most = 0;
+  for (const Prediction* p : report.predictions) {
+    if (const DeviceMemory* m = fullest(p->memory)) most = std::max({most, m->total().value, m->limit.value});
+  }
+  most *= 1.02;  // room for the marks
+  std::vector<Bar> bars;
+  for (const Prediction* p : fastest_first(report)) {
+    const DeviceMemory* m = fullest(p->memory);
+    if (!m) continue;
+    Bar bar{.label = place_of(report.platform(), *p), .text = {}, .parts = {}, .mark = m->limit.value / most};
+    bar.text = fmt::format("{} of {} GiB{}", gib(m->total()), gib(m->limit), m->fits() ? "" : ", out of memory");
+    bar.strong = !m->fits();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Bytes part = m->*kMemoryParts[i].bytes;
+      stack(bar, part.value / most, fmt::format("p{}", i), fmt::format("{}: {} GiB", names[i], gib(part)));
+    }
+    bars.push_back(std::move(bar));
+  }
+  return "<p>On the GPU with the least free memory; the vertical mark is the limit.</p>\n" +
+         html_bars(bars, {"GiB", linear_ticks(most / kGibi)}, "memory of the fullest GPU by parts") +
+         html_legend(entries_of(names, bars));
+}
+
+std::string breakdown_section(const ModelReport& report) {
+  std::vector<std::string> names;
+  for (const auto& part : kTimeParts) names.emplace_back(part.words);
+  names[1] += " or drives";
+  std::vector<Bar> bars;
+  for (const Prediction* p : fastest_first(report)) {
+    if (p->status != Status::kOk || p->iteration <= Seconds{0}) continue;
+    Bar bar{.label = place_of(report.platform(), *p),
+            .text = to_text(p->iteration),
+            .parts = {},
+            .strong = p == report.pick()};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Seconds part = p->breakdown.*kTimeParts[i].time;
+      stack(bar, part / p->iteration, fmt::format("p{}", i),
+            fmt::format("{}: {:.0f} %", names[i], 100 * (part / p->iteration)));
+    }
+    bars.push_back(std::move(bar));
+  }
+  if (bars.empty()) return "<p>Nothing runs, so there is no iteration to break down.</p>\n";
+  std::string bases;
+  for (const Prediction* p : report.predictions) {
+    if (p->basis)
+      bases += fmt::format("<li>{}: computation {}</li>\n", escaped(place_of(report.platform(), *p)),
+                           escaped(basis_text(*p->basis)));
+  }
+  if (!bases.empty()) bases = "<p>Sources of kernel times:</p>\n<ul>\n" + bases + "</ul>\n";
+  return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
+         html_bars(bars, {"% of it", linear_ticks(100)}, "where the time of an iteration goes") +
+         html_legend(entries_of(names, bars)) + bases;
+}
 
 std::string latency_section(const ModelReport& report) {
   std::string out = fmt::format("<p>{}</p>\n", escaped(change_text(report)));
