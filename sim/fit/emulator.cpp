@@ -33,6 +33,18 @@ constexpr double kThere = 1, kNotThere = 1 / std::numbers::e;
 // Halfway between them.
 constexpr double kPerhaps = -0.5;
 
+}  // namespace
+
+// A job is emulated as its start-up and the rest: each is closer to a product of the unknowns than their sum is.
+struct EmulatedFigure {
+  enum class Kind { kMemoryShare, kStartupTime, kMeasure, kIsTimed };
+  std::size_t cell = 0;
+  Kind kind = Kind::kMeasure;
+  Measure measure = Measure::kJob;
+};
+
+namespace {
+
 double value_of(const Forecast& f, const EmulatedFigure& figure) {
   if (figure.kind == EmulatedFigure::Kind::kMemoryShare) return f.memory_share;
   if (figure.kind == EmulatedFigure::Kind::kStartupTime) return f.startup;
@@ -53,14 +65,6 @@ void stand_in(const MatrixXd& design, const VectorXd& there, Eigen::Ref<VectorXd
 }
 
 }  // namespace
-
-// A job is emulated as its start-up and the rest: each is closer to a product of the unknowns than their sum is.
-struct EmulatedFigure {
-  enum class Kind { kMemoryShare, kStartupTime, kMeasure, kIsTimed };
-  std::size_t cell = 0;
-  Kind kind = Kind::kMeasure;
-  Measure measure = Measure::kJob;
-};
 
 struct Emulator::Parts {
   std::vector<Unknown> unknowns;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/compute/roofline.h"
-#include "sim/compute/software.h"
 
 namespace slmsim::roofline_test {
 namespace {
