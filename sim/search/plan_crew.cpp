@@ -135,7 +135,7 @@ class PlanCrew::Work {
     std::size_t space = first_.size() - 1;
     while (first_[space] > question) --space;
     const std::uint64_t number = question - first_[space];
-    const Choice& choice = spaces_[space].choices()[number / 2];
+    const Choice choice = spaces_[space].choice(number / 2);
     if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, options_.objective);
     return measure(spaces_[space], operators_[space], choice, options_.objective);
   }

@@ -28,8 +28,11 @@ struct ChosenStage {
   std::vector<int> mesh;
 };
 
-// Planner kAlpa uses the group's order of GPUs and ignores the traffic between stages; kSlmsim counts it and, for up to
-// four VMs, tries every order. Empty where nothing fits.
+// Up to this number of VMs, planner kSlmsim tries every order.
+inline constexpr std::size_t kMostVmsPermuted = 4;
+
+// Planner kAlpa uses the group's order of GPUs and ignores the traffic between stages; kSlmsim counts it and
+// tries orders of VMs. Empty where nothing fits.
 std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network);
 
 }  // namespace slmsim
