@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/job/jitter.h"
 #include "sim/predict/job/link_day.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
@@ -40,8 +40,11 @@ std::vector<int> one_of_each_vm(const Platform& platform, const std::vector<int>
 }  // namespace
 
 QuickBound::QuickBound(const Space& space, PlanObjective objective)
-    : space_(space), network_(nearest(space.scenario(), objective)), kinds_(gpu_kinds(space.scenario().platform)),
-      compute_(space.group_count()), farthest_(space.group_count()) {
+    : space_(space),
+      network_(nearest(space.scenario(), objective)),
+      kinds_(gpu_kinds(space.scenario().platform)),
+      compute_(space.group_count()),
+      farthest_(space.group_count()) {
   const Scenario& scenario = space.scenario();
   if (is_of_whole_jobs(objective)) factor_ = least_factor(scenario);
   const OperatorGraph operators = build_operator_graph(space.model());

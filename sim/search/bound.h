@@ -47,11 +47,11 @@ class QuickBound {
   const Space& space_;
   double factor_ = 1;
   Network network_;
-  std::vector<int> kinds_;                                   // of GPUs, see gpu_kinds
-  std::map<int, std::array<std::vector<double>, 2>> least_;  // by kind; for each operator without and with
-                                                             // rematerialisation
-  std::vector<std::vector<Class>> classes_;                  // by list
-  std::vector<std::vector<std::uint32_t>> class_of_;         // by list and place
+  std::vector<int> kinds_;                                               // of GPUs, see gpu_kinds
+  std::map<int, std::array<std::vector<double>, 2>> least_;              // by kind; for each operator without and with
+                                                                         // rematerialisation
+  std::vector<std::vector<Class>> classes_;                              // by list
+  std::vector<std::vector<std::uint32_t>> class_of_;                     // by list and place
   mutable std::vector<std::array<std::optional<Seconds>, 2>> compute_;   // by group; without and with rematerialisation
   mutable std::vector<std::array<std::optional<Seconds>, 2>> farthest_;  // from the nearest driver, from the first GPU
   mutable boost::unordered_map<std::pair<int, int>, Seconds> round_trips_;

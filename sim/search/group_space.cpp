@@ -212,7 +212,7 @@ std::vector<Subset> subsets(const std::vector<Block>& blocks, bool one_by_one, b
 
 // The VMs of a group in the platform's order.
 struct GroupVms {
-  std::vector<std::vector<int>> devices;  // VM by VM
+  std::vector<std::vector<int>> devices;      // VM by VM
   std::vector<std::pair<int, Counts>> kinds;  // with the site: equal where an exchange changes nothing
   std::vector<int> sites;
 };
@@ -272,8 +272,7 @@ Group group_of(const Platform& platform, const std::vector<int>& devices) {
     if (static_cast<int>(end - i) == vm.device_count) {
       group.names.push_back(vm.name);
     } else {
-      for (std::size_t k = i; k < end; ++k)
-        group.names.push_back(platform.devices[devices[k]].name);
+      for (std::size_t k = i; k < end; ++k) group.names.push_back(platform.devices[devices[k]].name);
     }
     i = end;
   }

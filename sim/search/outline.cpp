@@ -7,13 +7,16 @@
 #include <set>
 
 #include "sim/collective/communicator.h"
+#include "sim/technique/common/holding.h"
+#include "sim/technique/common/memory.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-constexpr int kMostGpusParted = 64;              // of more, the parts are too many to try
+constexpr double kRounding = 1e-9;                // relative: sums in another order
+constexpr int kMostGpusParted = 64;               // of more, the parts are too many to try
 constexpr std::size_t kMostPairsLookedAt = 4096;  // of GPUs, for the narrowest links between two sets
 
 // Numbers of GPUs over which a mesh of this shape may divide columns, rows and sequences.
@@ -40,11 +43,6 @@ std::vector<std::array<int, 3>> all_divisions(int gpus) {
     }
   }
   return out;
-}
-
-// The settings of NCCL and TCP, on which messages depend.
-bool is_usual(const Choice& choice) {
-  return std::all_of(choice.begin() + kSettings + 1, choice.end(), [](std::int32_t value) { return value == 0; });
 }
 
 }  // namespace
@@ -81,8 +79,9 @@ Seconds OutlineBound::step(std::size_t number) {
   if (is_new) at->second = made(choice, options);
   const Outline& outline = at->second;
   if (!outline.plan) return Seconds{0};
+  if (!may_fit(*outline.plan, space_.group(choice), count, recompute)) return Seconds{kUnbounded};
   if (outline.stages.empty()) return distributed(space_.group(choice), count, recompute);
-  return pipeline(outline, count, recompute, is_usual(choice));
+  return pipeline(outline, count, recompute, has_usual_settings(choice));
 }
 
 OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOptions& options) const {
@@ -161,7 +160,7 @@ Seconds OutlineBound::pipeline(const Outline& outline, int micro_batches, Recomp
   const std::size_t count = outline.stages.size();
   const bool apart = schedule_of(*outline.plan) == Schedule::kZeroBubble;
   struct StageTimes {
-    double all = 0, back_and_forth = 0;        // of a micro-batch, and until the earlier stages may go on
+    double all = 0, back_and_forth = 0;          // of a micro-batch, and until the earlier stages may go on
     double forward = 0, sent = 0, returned = 0;  // the messages to the next stage, and back
     double path() const { return back_and_forth + sent + returned; }
   };
@@ -217,7 +216,8 @@ Seconds OutlineBound::replicas(const Plan& plan) {
   }
   const auto* replicas = std::get_if<ReplicaPlan>(&plan.by);
   const auto* operators = std::get_if<OperatorPlan>(&plan.by);
-  const bool exchanges = operators || std::holds_alternative<FsdpPlan>(plan.by) || (replicas && !replicas->compression.is_any());
+  const bool exchanges =
+      operators || std::holds_alternative<FsdpPlan>(plan.by) || (replicas && !replicas->compression.is_any());
   if (!exchanges || stage.mesh.size() < 2) return Seconds{slowest};
   // Two bytes are the shortest of a number that is not compressed.
   const double exchange = exchanged_ * 2 / exchange_rate(stage.mesh);
@@ -244,6 +244,36 @@ Seconds OutlineBound::distributed(const Group& group, int micro_batches, Recompu
     sum += least;
   }
   return Seconds{micro_batches * sum / rate};
+}
+
+// Whether all GPUs together have memory for one copy of the parameters, their optimizer's state and what one micro-batch keeps for
+// its backward pass; with GPipe, what all of them keep.
+bool OutlineBound::may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute) const {
+  const StateBytes state(scenario_.training);
+  const double sequences =
+      static_cast<double>(scenario_.training.batch) / (schedule_of(plan) == Schedule::kGpipe ? 1 : micro_batches);
+  const Precision precision = scenario_.training.precision;
+  const int layers = layer_count(operators_);
+  double least = parameter_count(operators_) * state.weight + exchanged_ * state.optimizer(), limit = 0,
+         kept = kUnbounded;
+  for (const int device : group.devices) {
+    const DeviceMemory empty = empty_memory(device, scenario_);
+    limit += (empty.limit - empty.framework).value;
+  }
+  std::set<AttentionKernel> attentions;
+  for (const int device : group.devices)
+    attentions.insert(scenario_.software.attention_on(scenario_.platform.devices[device].gpu, precision));
+  for (const AttentionKernel attention : attentions) {
+    double bytes = 0;
+    for (std::size_t v = 0; v < like_.size(); ++v) {
+      const Operator& op = operators_[v];
+      if (recompute == Recompute::kNone || !is_inside_layers(op, layers))
+        bytes += kept_activations(op, {.sequences = sequences}, precision, attention, scenario_.software);
+    }
+    kept = std::min(kept, bytes);
+  }
+  if (begins_with_input(recompute)) kept += layers * stream_elements(operators_) * sequences * element_bytes(precision);
+  return least + kept <= limit * (1 + kRounding);
 }
 
 // Rate at which the gradients of all parameters enter a VM, or a site, from the rest: the lowest.
@@ -277,7 +307,8 @@ double OutlineBound::exchange_rate(const std::vector<int>& devices) {
 }
 
 // Sums over the operators before each, for a micro-batch on a GPU of a mesh; each operator divided as is best.
-const OutlineBound::Work& OutlineBound::work(int device, const MeshShape& shape, double sequences, Recompute recompute) {
+const OutlineBound::Work& OutlineBound::work(int device, const MeshShape& shape, double sequences,
+                                             Recompute recompute) {
   const auto [at, is_new] = work_.try_emplace({kinds_[device], shape, sequences, recompute});
   Work& out = at->second;
   if (!is_new) return out;

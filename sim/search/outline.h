@@ -35,7 +35,7 @@ class OutlineBound {
   // The space must outlive this.
   explicit OutlineBound(const Space& space);
 
-  // Of a step, without its launch; 0 where nothing is known.
+  // Of a step, without its launch; 0 where nothing is known, infinite where the GPUs' memory cannot suffice.
   Seconds step(std::size_t choice);
 
  private:
@@ -47,13 +47,13 @@ class OutlineBound {
   // Messages from one stage to its neighbour, per byte of all of them.
   struct Passage {
     struct Path {
-      double part, rate, window;  // of the bytes; bytes per second; bytes in flight
-      Seconds latency, rtt;       // rtt 0: the window never binds
-      Seconds sending(double bytes) const;  // alone, without the latency
+      double part, rate, window;                      // of the bytes; bytes per second; bytes in flight
+      Seconds latency, rtt;                           // rtt 0: the window never binds
+      Seconds sending(double bytes) const;            // alone, without the latency
       auto operator<=>(const Path&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
     };
-    std::vector<Path> paths;  // different ones
-    double links = 0;         // seconds per byte of the most loaded link
+    std::vector<Path> paths;                        // different ones
+    double links = 0;                               // seconds per byte of the most loaded link
     Seconds alone(double bytes) const;              // of the fastest part of one message
     Seconds all(double bytes, int messages) const;  // of so many, on the slowest path or link
   };
@@ -74,6 +74,7 @@ class OutlineBound {
   Seconds pipeline(const Outline& outline, int micro_batches, Recompute recompute, bool with_messages);
   Seconds replicas(const Plan& plan);
   Seconds distributed(const Group& group, int micro_batches, Recompute recompute);
+  bool may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute) const;
   double exchange_rate(const std::vector<int>& devices);
   const Work& work(int device, const MeshShape& shape, double sequences, Recompute recompute);
   const std::vector<double>& least_parts(int device, int gpus, double sequences, Recompute recompute);

@@ -47,7 +47,6 @@ class Search {
       std::sort(all.begin(), all.end(), [](auto a, auto b) { return scattered(a) < scattered(b); });
       try_all(all);
     } else {
-      as_given();
       seed();
       rest();
     }
@@ -78,7 +77,8 @@ class Search {
     const Space::Block* block;
     const QuickBound::Class* of;
     bool operator<(const BoundedClass& o) const {
-      return std::tie(bound, block->first, of->places.front()) < std::tie(o.bound, o.block->first, o.of->places.front());
+      return std::tie(bound, block->first, of->places.front()) <
+             std::tie(o.bound, o.block->first, o.of->places.front());
     }
   };
   // Calls `use` for the classes of all blocks.
@@ -250,15 +250,17 @@ class Search {
     return p == q;
   }
 
-  // The scenario's own choices, whatever the effort: they cost as much as `slmsim run`.
+  // The scenario's own choices that may be better, whatever the effort: they cost as much as `slmsim run`.
   void as_given() {
-    const double wanted = std::exchange(effort_wanted_, 0);
+    const double wanted = std::exchange(effort_wanted_, 0), spent = effort_;
+    proving_ = true;
     std::vector<std::size_t> given;
     for (const Space::Block& block : space_.blocks()) {
       if (space_.is_as_given(space_.lists()[block.list].front())) given.push_back(block.first);
     }
     try_all(given);
-    effort_ = 0;
+    proving_ = false;
+    effort_ = spent;
     effort_wanted_ = wanted;
   }
 
@@ -285,6 +287,8 @@ class Search {
       seeds.push_back(i);
       if (of_technique[space_.choice(i)[kTechniqueOf]]++ < kFirstSeeds) first.push_back(i);
     }
+    try_all(first);
+    as_given();
     plant(std::move(first));
     plant(std::move(seeds));
   }
@@ -358,63 +362,6 @@ class Search {
 };
 
 }  // namespace
-
-namespace {
-
-double deadline_cost(double late, Seconds length, Seconds lease) {
-  const double used = length / lease;
-  return late + used / (1 + used);
-}
-
-}  // namespace
-
-double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job) {
-  const Scenario& scenario = space.scenario();
-  const Group& group = space.group(choice);
-  const double hours = job.value / 3600;
-  switch (objective) {
-    case PlanObjective::kTime:
-    case PlanObjective::kP90:
-      return job.value;
-    case PlanObjective::kGpuHours:
-      return hours * static_cast<double>(group.devices.size());
-    case PlanObjective::kDollars: {
-      double price = 0;
-      for (const int device : group.devices)
-        price +=
-            scenario.plan.dollars_per_hour.at(scenario.platform.devices[device].gpu.name);
-      return hours * price;
-    }
-    case PlanObjective::kCost:
-      return bill_of(scenario, group, job).cost.value_or(0);
-    case PlanObjective::kEnergy:
-      return bill_of(scenario, group, job).energy.value_or(Joules{0}).value *
-             (scenario.job ? scenario.job->pue.value_or(1) : 1);
-    case PlanObjective::kDeadline: {
-      const JobRules& rules = *scenario.job;
-      return deadline_cost(job > *rules.lease ? rules.samples : 0, job, *rules.lease);
-    }
-  }
-  return 0;
-}
-
-double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measurement& measured) {
-  if (!measured.whole) return cost_of(space, choice, objective, measured.job);
-  switch (objective) {
-    case PlanObjective::kCost:
-      return measured.whole->cost;
-    case PlanObjective::kEnergy:
-      return measured.whole->energy;
-    case PlanObjective::kDeadline:
-      return deadline_cost(measured.whole->late, measured.whole->median, *space.scenario().job->lease);
-    case PlanObjective::kP90:
-      return measured.whole->p90.value;
-    default:
-      return cost_of(space, choice, objective, measured.job);
-  }
-}
-
-double on_time(double deadline_cost, int samples) { return 1 - std::floor(deadline_cost) / samples; }
 
 SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options) {
   return Search(space, evaluator, options).run();

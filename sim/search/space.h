@@ -6,6 +6,7 @@
 // run, and those that repeat another one, are left out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,11 @@ enum Column : std::size_t {
 inline constexpr std::size_t kMicroBatchesOf = kTraining, kRematerialisationOf = kTraining + 1;
 
 using Choice = std::array<std::int32_t, kColumns>;
+
+// Whether NCCL and TCP have the scenario's settings.
+inline bool has_usual_settings(const Choice& choice) {
+  return std::all_of(choice.begin() + kSettings + 1, choice.end(), [](std::int32_t value) { return value == 0; });
+}
 
 class Space {
  public:
@@ -109,8 +115,8 @@ class Space {
   std::vector<OrderedGroup> groups_;
   bool has_all_groups_ = true;
   std::size_t size_ = 0;
-  std::vector<std::vector<Choice>> lists_;  // each sorted
-  std::vector<Block> blocks_;               // sorted by the choices
+  std::vector<std::vector<Choice>> lists_;                               // each sorted
+  std::vector<Block> blocks_;                                            // sorted by the choices
   std::vector<std::array<std::set<std::int32_t>, kColumns>> occurring_;  // values by technique and column
 };
 

@@ -28,7 +28,8 @@ std::pair<double, double> bounds_on_both(const Space& space, const std::function
   std::pair<double, double> out = {0, 1e300};
   for (std::size_t i = 0; i < space.size(); ++i) {
     const Choice choice = space.choice(i);
-    if (space.is_as_given(choice) || space.group(choice).devices.size() < 2 || !counts(space.describe(choice))) continue;
+    if (space.is_as_given(choice) || space.group(choice).devices.size() < 2 || !counts(space.describe(choice)))
+      continue;
     const double step = outline.step(i).value;
     out = {std::max(out.first, step), std::min(out.second, step)};
   }
@@ -36,12 +37,11 @@ std::pair<double, double> bounds_on_both(const Space& space, const std::function
 }
 
 TEST(Outline, SendsEveryActivationOverTheLinkBetweenStages) {
-  const ClusterFile file(
-      two_gpus("{l: {between: [w, e], rtt: 1 ms, bandwidth: 1 Mbps}}", "techniques: [Pipeshard]"));
+  const ClusterFile file(two_gpus("{l: {between: [w, e], rtt: 1 ms, bandwidth: 1 Mbps}}", "techniques: [Pipeshard]"));
   const Scenario scenario = file.load();
   const Space space(scenario, scenario.models.front());
-  const auto [most, least] = bounds_on_both(
-      space, [](const std::string& words) { return words.find("a stage per VM") != std::string::npos; });
+  const auto [most, least] =
+      bounds_on_both(space, [](const std::string& words) { return words.find("a stage per VM") != std::string::npos; });
   // 8.4 s each way at once; of one micro-batch there and then back, 16.8 s; computing takes milliseconds.
   EXPECT_GE(least, kActivations / kMegabit);
   EXPECT_LE(most, 2 * kActivations / kMegabit + 1);
@@ -49,7 +49,8 @@ TEST(Outline, SendsEveryActivationOverTheLinkBetweenStages) {
 }
 
 TEST(Outline, SendsTheGradientsOfAllParametersToEveryReplica) {
-  const ClusterFile file(two_gpus("{l: {between: [w, e], rtt: 1 ms, bandwidth: 1 Mbps}}", "techniques: [Data, ZeRO-3]"));
+  const ClusterFile file(
+      two_gpus("{l: {between: [w, e], rtt: 1 ms, bandwidth: 1 Mbps}}", "techniques: [Data, ZeRO-3]"));
   const Scenario scenario = file.load();
   const Space space(scenario, scenario.models.front());
   const auto [most, least] = bounds_on_both(space, [](const std::string&) { return true; });
@@ -61,14 +62,14 @@ TEST(Outline, SendsTheGradientsOfAllParametersToEveryReplica) {
 
 TEST(Outline, ComputesTheSequencesOfAReplicaOneMicroBatchAfterAnother) {
   // 100 Gbps: computing decides. Each GPU computes one sequence in each of two micro-batches.
-  const ClusterFile file(
-      two_gpus("{l: {between: [w, e], rtt: 0.01 ms, bandwidth: 100 Gbps}}", "techniques: [DDP]"));
+  const ClusterFile file(two_gpus("{l: {between: [w, e], rtt: 0.01 ms, bandwidth: 100 Gbps}}", "techniques: [DDP]"));
   const Scenario scenario = file.load({"training.rematerialisation=no"});
   const Space space(scenario, scenario.models.front());
   const auto [most, least] = bounds_on_both(space, [](const std::string& words) {
     return words.starts_with("2 micro-batches") && words.find("rematerialisation") == std::string::npos;
   });
-  const Seconds sequence = time_of_sequence(build_operator_graph(space.model()), scenario.platform.devices[0].gpu, scenario);
+  const Seconds sequence =
+      time_of_sequence(build_operator_graph(space.model()), scenario.platform.devices[0].gpu, scenario);
   EXPECT_NEAR(most, 2 * sequence.value, 1e-9);
   EXPECT_NEAR(least, 2 * sequence.value, 1e-9);
 }

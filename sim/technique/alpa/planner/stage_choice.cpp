@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -26,12 +25,6 @@ constexpr std::size_t kMostLayers = 48;     // maximum number of layers into whi
 constexpr std::size_t kFewLayers = 16;      // and for groups of more than kMostGpusApart GPUs
 constexpr std::size_t kMostGpusApart = 32;  // in larger groups only whole VMs are submeshes
 
-// Prefix sums over the operators before each layer, divided as on one kind of submesh.
-struct Table {
-  std::vector<double> seconds, bytes, bytes_in_flight;
-  double limit = 0;
-};
-
 using Vms = std::vector<std::vector<int>>;  // the group's devices by VM
 
 Vms by_vm(const PlanRequest& request) {
@@ -39,9 +32,7 @@ Vms by_vm(const PlanRequest& request) {
   const auto& devices = request.scenario.platform.devices;
   for (const int device : request.group.devices) {
     const int vm = devices[device].vm;
-    const auto same = [&](const std::vector<int>& other) {
-      return devices[other.front()].vm == vm;
-    };
+    const auto same = [&](const std::vector<int>& other) { return devices[other.front()].vm == vm; };
     const auto at = std::find_if(vms.begin(), vms.end(), same);
     (at == vms.end() ? vms.emplace_back() : *at).push_back(device);
   }
@@ -103,8 +94,8 @@ class Chooser {
  private:
   struct Meshes {
     std::vector<std::vector<int>> devices;
-    std::vector<std::size_t> numbers;                 // the same for the same devices in all problems
-    std::vector<std::array<const Table*, 4>> tables;  // for stages with and without embedding and head
+    std::vector<std::size_t> numbers;                        // the same for the same devices in all problems
+    std::vector<std::array<const StageFigures*, 4>> tables;  // for stages with and without embedding and head
   };
 
   // The problem of cutting the VMs in this order, and its meshes.
@@ -126,18 +117,18 @@ class Chooser {
       problem.kinds.push_back(kind_numbers_.try_emplace(kinds_.of(mesh), kind_numbers_.size()).first->second);
     }
     meshes.tables.resize(meshes.devices.size(), {nullptr, nullptr, nullptr, nullptr});
-    const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
+    const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const StageFigures& {
       const bool begins = first == 0, ends = last + 1 == starts_.size();
-      const Table*& found = meshes.tables[m][begins * 2u + ends];
+      const StageFigures*& found = meshes.tables[m][begins * 2u + ends];
       if (!found) found = &table(meshes.devices[m], begins, ends);
       return *found;
     };
     problem.time = [table_of](std::size_t first, std::size_t last, std::size_t m) {
-      const Table& t = table_of(first, last, m);
+      const StageFigures& t = table_of(first, last, m);
       return t.seconds[last] - t.seconds[first];
     };
     problem.most_in_flight = [table_of](std::size_t first, std::size_t last, std::size_t m) {
-      const Table& t = table_of(first, last, m);
+      const StageFigures& t = table_of(first, last, m);
       const double left = t.limit - (t.bytes[last] - t.bytes[first]);
       const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first];
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
@@ -156,19 +147,24 @@ class Chooser {
     const auto [at, is_new] = sent_.try_emplace({meshes.numbers[from], meshes.numbers[to], size.value});
     if (is_new)
       at->second = in_steps(
-          transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size).value);
+          transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size)
+              .value);
     return at->second;
   }
 
-  const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
-    auto& found = by_kind_[{kinds_.of(mesh), begins, ends}];
-    if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
-    return *found;
+  const StageFigures& table(const std::vector<int>& mesh, bool begins, bool ends) {
+    StageTables& tables = request_.tables ? *request_.tables : own_tables_;
+    const Training& training = request_.scenario.training;
+    const auto [at, is_new] = tables.known.try_emplace(
+        {static_cast<int>(request_.options.get(kPlanner)), training.batch, request_.options.micro_batches(),
+         request_.options.get(kTensor) > 0, recompute_, training.gradient_precision, kinds_.of(mesh), begins, ends});
+    if (is_new) at->second = make_table(mesh, begins, ends);
+    return at->second;
   }
 
   // Operators divided as in a stage of all layers, with embedding and head only if the stage has them: repeated layers
   // have equal divisions, which therefore apply to any stage.
-  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+  StageFigures make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
     const OperatorGraph& operators = request_.operators;
     const int layers = layer_count(operators);
     const std::size_t count = boost::num_vertices(operators);
@@ -180,7 +176,7 @@ class Chooser {
         time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
     const double boundary =
         stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
-    Table table;
+    StageFigures table;
     table.limit =
         memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
     double time = 0, held = 0, in_flight = 0;
@@ -260,7 +256,7 @@ class Chooser {
   MeshKinds kinds_;
   std::map<std::vector<int>, std::size_t> kind_numbers_, mesh_numbers_;
   std::map<std::tuple<std::size_t, std::size_t, double>, double> sent_;  // between meshes, by number
-  std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
+  StageTables own_tables_;
 };
 
 // The first VM that is equal to each: at one site, and with equal GPUs.
