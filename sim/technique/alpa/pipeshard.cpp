@@ -47,7 +47,7 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
 // Cost of each layer in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs.
 // The embedding counts with the first layer and the head with the last.
 std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const bool by_speed = options.get(kSplit) == StageSplit::kSpeed;
   const std::vector<int> kinds = gpu_kinds(scenario.platform);
   std::map<int, std::vector<Seconds>> times_of;  // by kind of GPU
@@ -112,7 +112,7 @@ struct StageSelection {
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
 StageSelection uniform_stages(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.get(kStages));
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
     return {{},
@@ -155,7 +155,7 @@ Orders orders_of(const TechniqueOptions& options) {
 
 // A plan without stages.
 PlanResult begin_pipeline(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
     return {std::nullopt, std::move(uneven)};
   const int wanted = options.get(kStages);
@@ -175,7 +175,7 @@ std::string uneven_mesh(std::size_t gpus, int tensor) {
 }
 
 PlanResult plan_pipeshard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   PlanResult begun = begin_pipeline(request);
   if (!begun.plan) return begun;
   Plan& plan = *begun.plan;

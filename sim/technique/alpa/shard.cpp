@@ -46,7 +46,7 @@ struct Candidate {
 };
 
 PlanResult plan_shard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
     return {std::nullopt, std::move(uneven)};
   int asked = 1;
