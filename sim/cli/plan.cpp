@@ -257,9 +257,10 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--list,-k", options->list, "number of plans listed")
       ->capture_default_str()
       ->check(number_within(1, 100));
-  verb->add_option("--effort", options->effort,
-                   "effort per model on clusters too large for an exhaustive search; it is work, not time: 1 takes "
-                   "half a minute to a quarter of an hour on two cores")
+  verb->add_option(
+          "--effort", options->effort,
+          "effort per model until the search stops without a proof; it is work, not time: 1 takes half a minute to a "
+          "quarter of an hour on two cores")
       ->capture_default_str()
       ->check(number_within(1e-6, 1e6));
   verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")->check(number_within(1, 4096));

@@ -52,7 +52,7 @@ std::string largest_part(const DeviceMemory& m) {
 }
 
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const auto memory = memory_of(plan, operators, scenario);
   const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
     return a.needed() - a.limit < b.needed() - b.limit;

@@ -145,7 +145,7 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
       "\n" + wrapped("", fmt::format("{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}", m.model,
                                      s.choices, s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "",
                                      s.unfit, s.simulated,
-                                     s.proven                      ? "none of the others can be better"
+                                     s.proven                      ? "no other is better than the first"
                                      : s.stopped                   ? "stopped before the end"
                                      : std::isfinite(s.least_left) ? "the others were not evaluated"
                                                                    : "no better one among them"));

@@ -95,6 +95,9 @@ struct Technique {
   int (*micro_batches)(const PlanRequest&);
   // The plan on a group of GPUs, or the reason why it cannot run there.
   PlanResult (*plan)(const PlanRequest&);
+  // The plan before its operators are divided: its stages with their operators and GPUs, or none where the planner cuts them. They
+  // depend neither on the micro-batches nor on the batch. Absent: `plan` itself takes little time.
+  PlanResult (*outline)(const PlanRequest&) = nullptr;
 
   Lowered (*lower)(const LowerRequest&);
   // Converts a graph that `lower` returned for another request to this one, which differs only in the network between

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tuple>
+#include <utility>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/job/jitter.h"
 #include "sim/predict/job/link_day.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
@@ -38,7 +40,11 @@ std::vector<int> one_of_each_vm(const Platform& platform, const std::vector<int>
 }  // namespace
 
 QuickBound::QuickBound(const Space& space, PlanObjective objective)
-    : space_(space), network_(nearest(space.scenario(), objective)), kinds_(gpu_kinds(space.scenario().platform)) {
+    : space_(space),
+      network_(nearest(space.scenario(), objective)),
+      kinds_(gpu_kinds(space.scenario().platform)),
+      compute_(space.group_count()),
+      farthest_(space.group_count()) {
   const Scenario& scenario = space.scenario();
   if (is_of_whole_jobs(objective)) factor_ = least_factor(scenario);
   const OperatorGraph operators = build_operator_graph(space.model());
@@ -56,72 +62,88 @@ QuickBound::QuickBound(const Space& space, PlanObjective objective)
       at->second[1].push_back((time.forward * (again ? 2.0 : 1.0) + time.backward).value);
     }
   }
+  add_classes();
 }
 
-const QuickBound::TrainingFigures& QuickBound::trained(const Choice& choice) const {
-  Choice key = choice;
-  // A choice with the scenario's own values may differ from the others in any part of the training.
-  if (!space_.is_as_given(choice)) key[kGroupOf] = static_cast<std::int32_t>(space_.group(choice).devices.size());
-  const auto [at, is_new] = trained_.try_emplace(key);
-  if (!is_new) return at->second;
-  const auto [training, options] = space_.trained(choice);
-  return at->second = {options.startup(),
-                       training.iteration_overhead,
-                       static_cast<double>(training.batch),
-                       static_cast<double>(steps_of_job(training, options)),
-                       static_cast<double>(training.control_round_trips),
-                       options.technique->launcher(options),
-                       options.recompute(training.rematerialisation) == Recompute::kFull};
+void QuickBound::add_classes() {
+  classes_.resize(space_.lists().size());
+  class_of_.resize(space_.lists().size());
+  for (const Space::Block& block : space_.blocks()) {
+    const std::vector<Choice>& list = space_.lists()[block.list];
+    std::vector<Class>& classes = classes_[block.list];
+    if (!classes.empty()) continue;
+    const auto figures = [](const Class& of) {
+      return std::tuple(of.startup, of.launch, of.batch, of.steps, of.round_trips, of.launcher, of.anew);
+    };
+    for (std::uint32_t place = 0; place < list.size(); ++place) {
+      Choice choice = list[place];
+      choice[kGroupOf] = block.group;
+      const auto [training, options] = space_.trained(choice);
+      Class its{options.startup(),
+                training.iteration_overhead,
+                static_cast<double>(training.batch),
+                static_cast<double>(steps_of_job(training, options)),
+                static_cast<double>(training.control_round_trips),
+                options.technique->launcher(options),
+                options.recompute(training.rematerialisation) == Recompute::kFull};
+      const auto same = std::find_if(classes.begin(), classes.end(),
+                                     [&](const Class& other) { return figures(other) == figures(its); });
+      class_of_[block.list].push_back(static_cast<std::uint32_t>(same - classes.begin()));
+      (same == classes.end() ? classes.emplace_back(std::move(its)) : *same).places.push_back(place);
+    }
+  }
 }
 
-Seconds QuickBound::compute(const Choice& choice, const TrainingFigures& trained) const {
-  const bool again = trained.anew;
-  const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
-  if (!is_new) return at->second;
+Seconds QuickBound::compute(std::int32_t group, bool anew) const {
+  std::optional<Seconds>& known = compute_[static_cast<std::size_t>(group)][anew];
+  if (known) return *known;
   std::map<int, int> gpus;
-  for (const int device : space_.group(choice).devices) ++gpus[kinds_[device]];
+  for (const int device : space_.group(group).devices) ++gpus[kinds_[device]];
   std::map<int, double> whole;
   double rate = 0;
   for (const auto& [kind, number] : gpus) {
-    for (const double time : least_.at(kind)[again]) whole[kind] += time;
+    for (const double time : least_.at(kind)[anew]) whole[kind] += time;
     rate += number / whole[kind];
   }
   double sum = 0;
   for (std::size_t v = 0; v < least_.begin()->second[0].size(); ++v) {
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& [kind, all] : whole) least = std::min(least, least_.at(kind)[again][v] / all);
+    for (const auto& [kind, all] : whole) least = std::min(least, least_.at(kind)[anew][v] / all);
     sum += least;
   }
-  return at->second = Seconds{sum / rate};
+  return *(known = Seconds{sum / rate});
 }
 
-Seconds QuickBound::launch(const Choice& choice, const TrainingFigures& trained) const {
-  if (trained.launcher == Launcher::kProcesses) return trained.launch;
-  const bool first = trained.launcher == Launcher::kDriverOnFirst;
-  const auto [at, is_new] = farthest_.try_emplace({choice[kGroupOf], first});
-  if (is_new) {
-    const auto& devices = space_.group(choice).devices;
+Seconds QuickBound::launch(std::int32_t group, const Class& of) const {
+  if (of.launcher == Launcher::kProcesses) return of.launch;
+  const bool first = of.launcher == Launcher::kDriverOnFirst;
+  std::optional<Seconds>& known = farthest_[static_cast<std::size_t>(group)][first];
+  if (!known) {
+    const auto& devices = space_.group(group).devices;
     const std::vector<int> others = one_of_each_vm(space_.scenario().platform, devices);
     Seconds least{std::numeric_limits<double>::infinity()};
-    for (const int driver : devices) {
+    for (const int driver : first ? std::vector{devices.front()} : others) {
       Seconds farthest{0};
       for (const int device : others) {
-        const auto [known, is_new_pair] = round_trips_.try_emplace({driver, device});
-        if (is_new_pair) known->second = device == driver ? Seconds{0} : network_.round_trip(driver, device);
-        farthest = std::max(farthest, known->second);
+        const auto [at, is_new] = round_trips_.try_emplace({driver, device});
+        if (is_new) at->second = device == driver ? Seconds{0} : network_.round_trip(driver, device);
+        farthest = std::max(farthest, at->second);
       }
       least = std::min(least, farthest);
-      if (first) break;
     }
-    at->second = least;
+    known = least;
   }
-  return trained.launch + at->second * trained.round_trips;
+  return of.launch + *known * of.round_trips;
 }
 
-Seconds QuickBound::job(const Choice& choice) const {
-  const TrainingFigures& its = trained(choice);
-  const Seconds step = compute(choice, its) * its.batch;
-  return its.startup + (launch(choice, its) + step) * (factor_ * its.steps);
+Seconds QuickBound::job(std::int32_t group, const Class& of, Seconds step) const {
+  const Seconds least = std::max(step, compute(group, of.anew) * of.batch);
+  return of.startup + (launch(group, of) + least) * (factor_ * of.steps);
+}
+
+Seconds QuickBound::job(std::size_t choice, Seconds step) const {
+  const Space::Block& block = space_.block_of(choice);
+  return job(block.group, classes_[block.list][class_of_[block.list][choice - block.first]], step);
 }
 
 }  // namespace slmsim

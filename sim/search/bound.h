@@ -1,7 +1,10 @@
 // Lower bounds of a choice's time, which rule choices out: before planning, and before anything is simulated.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <boost/unordered_map.hpp>
@@ -21,30 +24,37 @@ namespace slmsim {
 class QuickBound {
  public:
   explicit QuickBound(const Space& space, PlanObjective objective = PlanObjective::kTime);
-  Seconds job(const Choice& choice) const;  // start-up included
 
- private:
-  // Values of a choice's training and options that the bound uses; equal on all groups with the same number of GPUs.
-  struct TrainingFigures {
+  // Choices of a list (Space::lists) with equal bounds, by their places in it, and the values that their bounds use.
+  struct Class {
     Seconds startup, launch;
     double batch = 0, steps = 0, round_trips = 0;
     Launcher launcher = Launcher::kProcesses;
-    bool anew = false;
+    bool anew = false;  // rematerialisation
+    std::vector<std::uint32_t> places = {};
   };
-  const TrainingFigures& trained(const Choice& choice) const;
-  Seconds compute(const Choice& choice, const TrainingFigures& trained) const;  // per sequence
-  Seconds launch(const Choice& choice, const TrainingFigures& trained) const;
+  const std::vector<Class>& classes(const Space::Block& block) const { return classes_[block.list]; }
+
+  // Of a job, start-up included; `step`: another bound of a step, without its launch.
+  Seconds job(std::int32_t group, const Class& of, Seconds step = Seconds{0}) const;
+  Seconds job(std::size_t choice, Seconds step = Seconds{0}) const;
+
+ private:
+  void add_classes();
+  Seconds compute(std::int32_t group, bool anew) const;  // per sequence
+  Seconds launch(std::int32_t group, const Class& of) const;
 
   const Space& space_;
   double factor_ = 1;
   Network network_;
-  std::vector<int> kinds_;                                            // of GPUs, see gpu_kinds
-  std::map<int, std::array<std::vector<double>, 2>> least_;           // by kind; for each operator without and with
-                                                                      // rematerialisation
-  mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // per sequence; caches
-  mutable std::map<std::pair<std::int32_t, bool>, Seconds> farthest_;
+  std::vector<int> kinds_;                                               // of GPUs, see gpu_kinds
+  std::map<int, std::array<std::vector<double>, 2>> least_;              // by kind; for each operator without and with
+                                                                         // rematerialisation
+  std::vector<std::vector<Class>> classes_;                              // by list
+  std::vector<std::vector<std::uint32_t>> class_of_;                     // by list and place
+  mutable std::vector<std::array<std::optional<Seconds>, 2>> compute_;   // by group; without and with rematerialisation
+  mutable std::vector<std::array<std::optional<Seconds>, 2>> farthest_;  // from the nearest driver, from the first GPU
   mutable boost::unordered_map<std::pair<int, int>, Seconds> round_trips_;
-  mutable boost::unordered_map<Choice, TrainingFigures> trained_;  // with the number of GPUs in place of the group
 };
 
 // For a task graph: the longest path through its tasks with every transfer alone on its path, and the bytes of each link at its

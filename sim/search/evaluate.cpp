@@ -58,9 +58,11 @@ LeastIteration least_of_any_day(const RunSetup& setup, const Plan& plan, const O
 
 }  // namespace
 
-Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective) {
+Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                  StageTables* tables) {
   const RunSetup setup = space.setup(choice);
-  const PlanResult planned = make_plan({setup.scenario, space.model(), operators, setup.group, setup.options});
+  if (!has_usual_settings(choice)) tables = nullptr;
+  const PlanResult planned = make_plan({setup.scenario, space.model(), operators, setup.group, setup.options, tables});
   if (!planned.plan) return {.reason = planned.reason};
   if (!fits(*planned.plan, operators, setup.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(setup.scenario.platform);

@@ -34,8 +34,9 @@ struct Measurement {
 };
 
 // Plans the choice and bounds its time (least_end); where the objective is for whole jobs, the time of any of them: with links
-// and GPUs in the best of their states.
-Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective);
+// and GPUs in the best of their states. `tables`: of earlier choices of the space.
+Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                  StageTables* tables = nullptr);
 // The complete prediction; `links` as for `run`.
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
                    const PredictOptions& options = {});

@@ -212,7 +212,8 @@ std::vector<Subset> subsets(const std::vector<Block>& blocks, bool one_by_one, b
 
 // The VMs of a group in the platform's order.
 struct GroupVms {
-  std::vector<std::vector<int>> devices;  // VM by VM
+  std::vector<std::vector<int>> devices;      // VM by VM
+  std::vector<std::pair<int, Counts>> kinds;  // with the site: equal where an exchange changes nothing
   std::vector<int> sites;
 };
 
@@ -228,8 +229,20 @@ GroupVms vms_of(const std::vector<Block>& blocks, const Subset& subset) {
     std::sort(devices.begin(), devices.end());
     out.devices.push_back(std::move(devices));
     out.sites.push_back(blocks[i].site);
+    out.kinds.emplace_back(blocks[i].kind, subset[i]);
   }
   return out;
+}
+
+// Whether equal VMs are in the platform's order.
+bool is_first_of_equal(const GroupVms& vms, const std::vector<int>& order_of_vms) {
+  for (std::size_t i = 0; i < order_of_vms.size(); ++i) {
+    for (std::size_t j = i + 1; j < order_of_vms.size(); ++j) {
+      const int a = order_of_vms[i], b = order_of_vms[j];
+      if (a > b && vms.sites[a] == vms.sites[b] && vms.kinds[a] == vms.kinds[b]) return false;
+    }
+  }
+  return true;
 }
 
 // Units to order: VMs, or sites with all their VMs.
@@ -259,8 +272,7 @@ Group group_of(const Platform& platform, const std::vector<int>& devices) {
     if (static_cast<int>(end - i) == vm.device_count) {
       group.names.push_back(vm.name);
     } else {
-      for (std::size_t k = i; k < end; ++k)
-        group.names.push_back(platform.devices[devices[k]].name);
+      for (std::size_t k = i; k < end; ++k) group.names.push_back(platform.devices[devices[k]].name);
     }
     i = end;
   }
@@ -280,13 +292,16 @@ SearchedGroups groups_to_search(const Platform& platform) {
     std::vector<std::size_t> order(units.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     do {
-      std::vector<int> devices;
+      std::vector<int> devices, order_of_vms;
       for (const std::size_t unit : order) {
-        for (const std::size_t vm : units[unit])
+        for (const std::size_t vm : units[unit]) {
           devices.insert(devices.end(), vms.devices[vm].begin(), vms.devices[vm].end());
+          order_of_vms.push_back(static_cast<int>(vm));
+        }
       }
+      if (!is_first_of_equal(vms, order_of_vms)) continue;
       const bool turned = order.front() != 0 || (order.size() > 2 && order[1] > order.back());
-      out.push_back({group_of(platform, devices), turned});
+      out.push_back({group_of(platform, devices), turned, !std::is_sorted(order.begin(), order.end())});
     } while (units.size() <= kMostOrdered && out.size() < kMostGroups &&
              std::next_permutation(order.begin(), order.end()));
   }

@@ -11,6 +11,7 @@
 #include "sim/crew/journal.h"
 #include "sim/crew/pool.h"
 #include "sim/crew/ranks.h"
+#include "sim/technique/alpa/planner/stage_choice.h"
 
 namespace slmsim {
 namespace {
@@ -31,6 +32,7 @@ class PlanCrew::Work {
       first_.push_back(questions);
       questions += 2 * space.size();
       operators_.push_back(build_operator_graph(space.model()));
+      tables_.emplace_back();
     }
     if (options.ranks) launch_ = launch_of_environment();
     if (launch_.ranks > 1) begin_mpi();
@@ -135,14 +137,15 @@ class PlanCrew::Work {
     std::size_t space = first_.size() - 1;
     while (first_[space] > question) --space;
     const std::uint64_t number = question - first_[space];
-    const Choice& choice = spaces_[space].choices()[number / 2];
-    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, options_.objective);
+    const Choice choice = spaces_[space].choice(number / 2);
+    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, options_.objective, &tables_[space]);
     return measure(spaces_[space], operators_[space], choice, options_.objective);
   }
 
   const std::vector<Space>& spaces_;
   PlanCrewOptions options_;
   std::vector<OperatorGraph> operators_;
+  mutable std::vector<StageTables> tables_;  // each worker's own
   std::vector<std::uint64_t> first_;
   Launch launch_;
   std::unique_ptr<Transport> transport_;

@@ -9,10 +9,8 @@ namespace slmsim {
 
 namespace {
 
-// Tasks simulated at effort 1: a few seconds on two cores. With few choices, all of which may be ruled out or simulated so that
-// the best is proven, about half a minute.
-constexpr double kEffort = 2e7, kEffortOfFew = 3e8;
-constexpr std::size_t kFew = 20'000;
+// Tasks simulated at effort 1: about half a minute on two cores.
+constexpr double kEffort = 3e8;
 
 // Share of the time for searches; the rest is for the final predictions.
 constexpr double kForSearching = 0.9;
@@ -43,7 +41,7 @@ Pick pick_of(const Scenario& scenario, const std::vector<Prediction>& prediction
 
 std::optional<NamedPlan> in_words(const Space& space, const std::optional<RankedChoice>& found) {
   if (!found) return std::nullopt;
-  const Choice& choice = space.choices()[found->choice];
+  const Choice choice = space.choice(found->choice);
   return NamedPlan{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
 }
 
@@ -58,7 +56,7 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
       found.best.resize(i);
       break;
     }
-    const Choice& choice = space.choices()[found.best[i].choice];
+    const Choice choice = space.choice(found.best[i].choice);
     out.choices.push_back(choice);
     out.descriptions.push_back(space.describe(choice));
     out.overrides.push_back(space.overrides(choice));
@@ -125,8 +123,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     SearchOptions search_options;
     search_options.objective = report.objective;
     search_options.list = job.list;
-    const double effort = job.effort * (spaces[i].size() <= kFew ? kEffortOfFew : kEffort);
-    search_options.effort = job.exhaustive ? 0 : effort / static_cast<double>(shard.count);
+    search_options.effort = job.exhaustive ? 0 : job.effort * kEffort / static_cast<double>(shard.count);
     search_options.shard = shard;
     search_options.exhaustive = job.exhaustive;
     search_options.stop = crew_options.stop;

@@ -5,19 +5,20 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "sim/predict/predict.h"
 #include "sim/search/bound.h"
+#include "sim/search/outline.h"
 
 namespace slmsim {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAssessedAtOnce = 64, kMeasuredAtOnce = 8;
-constexpr std::size_t kBoundedAtOnce = 256;
 constexpr std::size_t kFirstSeeds = 8;
 constexpr std::size_t kExpanded = 6;     // this many of the best have all their neighbours tried
 constexpr double kTasksOfPlan = 20'000;  // planning costs as much as one pass over this many tasks
@@ -27,11 +28,12 @@ constexpr double kSame = 1e-9;           // relative; rounding of simulations
 class Search {
  public:
   Search(const Space& space, const Evaluator& evaluator, const SearchOptions& options)
-      : space_(space), evaluator_(evaluator), options_(options), quick_(space.size()), seen_(space.size(), false) {
-    const QuickBound bound(space, options.objective);
-    // Choices left out have bound 0, and are never ruled out.
-    for (std::size_t i = 0; i < space.size() && !(i % kBoundedAtOnce == 0 && over()); ++i)
-      quick_[i] = cost(i, bound.job(space.choices()[i]));
+      : space_(space),
+        evaluator_(evaluator),
+        options_(options),
+        quick_(space, options.objective),
+        outline_(space),
+        seen_(space.size(), false) {
     for (std::size_t i = 0; i < space.size(); ++i) result_.choices += options.shard.holds(i) ? 1 : 0;
     effort_wanted_ = options.effort;
   }
@@ -45,18 +47,12 @@ class Search {
       std::sort(all.begin(), all.end(), [](auto a, auto b) { return scattered(a) < scattered(b); });
       try_all(all);
     } else {
-      as_given();
       seed();
       rest();
     }
     result_.thinned = !space_.has_all_groups();
     result_.proven = !result_.stopped && !spent() && !result_.thinned;
-    if (!result_.proven) {
-      result_.least_left = kInfinite;
-      for (std::size_t i = 0; i < seen_.size(); ++i) {
-        if (!seen_[i] && options_.shard.holds(i)) result_.least_left = std::min(result_.least_left, quick_[i]);
-      }
-    }
+    if (!result_.proven) result_.least_left = least_left();
     for (const auto& [kind, those] : refused_) result_.refused.push_back(those);
     std::stable_sort(result_.refused.begin(), result_.refused.end(),
                      [](const auto& a, const auto& b) { return a.count > b.count; });
@@ -70,7 +66,36 @@ class Search {
   // Lower bound of the cost for this time.
   template <class Figures>
   double cost(std::size_t choice, const Figures& figures) const {
-    return cost_of(space_, space_.choices()[choice], options_.objective, figures);
+    return cost_of(space_, space_.choice(choice), options_.objective, figures);
+  }
+  double quick(std::size_t choice) const { return cost(choice, quick_.job(choice)); }
+  bool is_open(std::size_t choice) const { return !seen_[choice] && options_.shard.holds(choice); }
+
+  // Choices of a block with equal bounds.
+  struct BoundedClass {
+    double bound;
+    const Space::Block* block;
+    const QuickBound::Class* of;
+    bool operator<(const BoundedClass& o) const {
+      return std::tie(bound, block->first, of->places.front()) <
+             std::tie(o.bound, o.block->first, o.of->places.front());
+    }
+  };
+  // Calls `use` for the classes of all blocks.
+  void for_each_class(const auto& use) const {
+    for (const Space::Block& block : space_.blocks()) {
+      for (const QuickBound::Class& of : quick_.classes(block))
+        use(BoundedClass{cost(block.first, quick_.job(block.group, of)), &block, &of});
+    }
+  }
+
+  double least_left() const {
+    double least = kInfinite;
+    for_each_class([&](const BoundedClass& one) {
+      const auto open = [&](std::uint32_t place) { return is_open(one.block->first + place); };
+      if (one.bound < least && std::any_of(one.of->places.begin(), one.of->places.end(), open)) least = one.bound;
+    });
+    return least;
   }
   bool spent() const { return effort_wanted_ > 0 && effort_ >= effort_wanted_; }
   bool over() {
@@ -78,25 +103,45 @@ class Search {
     return result_.stopped || spent();
   }
 
-  // Largest cost with which a choice may still be listed.
+  // Largest cost with which a choice may still be listed; for the proof, with which it may be the best.
   double threshold() const {
-    return options_.exhaustive || list_.size() < options_.list ? kInfinite : list_.back().cost * (1 + kSame);
+    if (options_.exhaustive || list_.size() < (proving_ ? 1 : options_.list)) return kInfinite;
+    return (proving_ ? list_.front() : list_.back()).cost * (1 + kSame);
   }
 
   void try_all(std::vector<std::size_t> choices) {
-    std::erase_if(choices,
-                  [&](std::size_t i) { return seen_[i] || quick_[i] > threshold() || !options_.shard.holds(i); });
-    if (!options_.exhaustive) {
-      std::sort(choices.begin(), choices.end(),
-                [&](auto a, auto b) { return std::pair(quick_[a], a) < std::pair(quick_[b], b); });
+    std::vector<std::pair<double, std::size_t>> bounded;
+    for (const std::size_t i : choices) {
+      const double bound = options_.exhaustive ? 0 : quick(i);
+      if (is_open(i) && bound <= threshold()) bounded.emplace_back(bound, i);
     }
-    for (std::size_t at = 0; at < choices.size() && !over();) {
+    if (!options_.exhaustive) std::sort(bounded.begin(), bounded.end());
+    std::size_t at = 0;
+    try_each([&]() -> std::optional<std::pair<double, std::size_t>> {
+      if (at == bounded.size()) return std::nullopt;
+      return bounded[at++];
+    });
+  }
+
+  // Choices with their bounds, in ascending order; nothing after the last one.
+  void try_each(const auto& next) {
+    for (bool more = true; more && !over();) {
       std::vector<std::size_t> some;
-      for (; at < choices.size() && some.size() < kAssessedAtOnce; ++at) {
-        if (!seen_[choices[at]] && quick_[choices[at]] <= threshold()) some.push_back(choices[at]);
+      while (more && some.size() < kAssessedAtOnce) {
+        const std::optional<std::pair<double, std::size_t>> one = next();
+        more = one && one->first <= threshold();
+        if (more && is_open(one->second) && !is_ruled_out(one->second)) some.push_back(one->second);
       }
       if (!some.empty()) assess_and_measure(some);
     }
+  }
+
+  // By the outline of its plan.
+  bool is_ruled_out(std::size_t choice) {
+    if (threshold() == kInfinite || is_of_whole_jobs(options_.objective)) return false;
+    if (cost(choice, quick_.job(choice, outline_.step(choice))) <= threshold()) return false;
+    seen_[choice] = true;
+    return true;
   }
 
   void assess_and_measure(const std::vector<std::size_t>& some) {
@@ -169,13 +214,13 @@ class Search {
   }
 
   bool on_one_vm(std::size_t choice) const {
-    const auto& devices = space_.group(space_.choices()[choice]).devices;
+    const auto& devices = space_.group(space_.choice(choice)).devices;
     const auto vm = [&](int d) { return space_.scenario().platform.devices[d].vm; };
     return std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
   }
 
   bool changes_training(std::size_t choice) const {
-    const auto options = space_.trained(space_.choices()[choice]).second;
+    const auto options = space_.trained(space_.choice(choice)).second;
     return options.technique->changes_training && options.technique->changes_training(options);
   }
 
@@ -196,7 +241,7 @@ class Search {
   }
 
   bool alike(const RankedChoice& a, const RankedChoice& b) const {
-    const Choice &x = space_.choices()[a.choice], &y = space_.choices()[b.choice];
+    const Choice x = space_.choice(a.choice), y = space_.choice(b.choice);
     if (std::abs(a.cost - b.cost) > kSame * b.cost) return false;
     if (x[kTechniqueOf] != y[kTechniqueOf] && space_.group(x).devices.size() > 1) return false;
     auto p = space_.group(x).devices, q = space_.group(y).devices;
@@ -205,53 +250,55 @@ class Search {
     return p == q;
   }
 
-  // The scenario's own choices, whatever the effort: they cost as much as `slmsim run`.
+  // The scenario's own choices that may be better, whatever the effort: they cost as much as `slmsim run`.
   void as_given() {
-    const double wanted = std::exchange(effort_wanted_, 0);
+    const double wanted = std::exchange(effort_wanted_, 0), spent = effort_;
+    proving_ = true;
     std::vector<std::size_t> given;
-    for (std::size_t i = 0; i < space_.size(); ++i) {
-      if (space_.is_as_given(space_.choices()[i])) given.push_back(i);
+    for (const Space::Block& block : space_.blocks()) {
+      if (space_.is_as_given(space_.lists()[block.list].front())) given.push_back(block.first);
     }
     try_all(given);
-    effort_ = 0;
+    proving_ = false;
+    effort_ = spent;
     effort_wanted_ = wanted;
   }
 
   // Each technique on each group, with the most micro-batches possible; with rematerialisation where memory does not suffice.
   // First those of each technique that may be best, and then those near the best: they rule out most of the others.
   void seed() {
-    const auto& all = space_.choices();
-    std::vector<std::size_t> seeds;
-    std::size_t last = all.size();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!space_.is_plain(all[i])) continue;
-      const bool same = last < all.size() && all[last][kTechniqueOf] == all[i][kTechniqueOf] &&
-                        all[last][kGroupOf] == all[i][kGroupOf];
-      if (same) {
-        seeds.back() = i;
-      } else {
-        seeds.push_back(i);
+    std::vector<std::optional<std::size_t>> last_plain;  // place in each list
+    for (const auto& list : space_.lists()) {
+      std::optional<std::size_t>& last = last_plain.emplace_back();
+      for (std::size_t place = 0; place < list.size(); ++place) {
+        if (space_.is_plain(list[place])) last = place;
       }
-      last = i;
     }
-    std::sort(seeds.begin(), seeds.end(),
-              [&](auto a, auto b) { return std::pair(quick_[a], a) < std::pair(quick_[b], b); });
+    std::vector<std::pair<double, std::size_t>> bounded;
+    for (const Space::Block& block : space_.blocks()) {
+      if (!last_plain[block.list]) continue;
+      const std::size_t seed = block.first + *last_plain[block.list];
+      bounded.emplace_back(quick(seed), seed);
+    }
+    std::sort(bounded.begin(), bounded.end());
     std::map<std::int32_t, std::size_t> of_technique;
-    std::vector<std::size_t> first;
-    for (const std::size_t i : seeds) {
-      if (of_technique[all[i][kTechniqueOf]]++ < kFirstSeeds) first.push_back(i);
+    std::vector<std::size_t> first, seeds;
+    for (const auto& [bound, i] : bounded) {
+      seeds.push_back(i);
+      if (of_technique[space_.choice(i)[kTechniqueOf]]++ < kFirstSeeds) first.push_back(i);
     }
+    try_all(first);
+    as_given();
     plant(std::move(first));
     plant(std::move(seeds));
   }
 
   void plant(std::vector<std::size_t> seeds) {
-    const auto& all = space_.choices();
     too_large_.clear();
     try_all(std::move(seeds));
     std::vector<std::size_t> again;
     for (const std::size_t i : too_large_) {
-      Choice choice = all[i];
+      Choice choice = space_.choice(i);
       choice[kRematerialisationOf] ^= 1;
       if (const auto found = space_.find(choice)) again.push_back(*found);
     }
@@ -271,10 +318,24 @@ class Search {
     }
   }
 
+  // All others that may be better than the best.
   void rest() {
-    std::vector<std::size_t> left;
-    for (std::size_t i = 0; i < space_.size(); ++i) left.push_back(i);
-    try_all(std::move(left));
+    proving_ = true;
+    std::vector<BoundedClass> left;
+    for_each_class([&](const BoundedClass& one) {
+      if (one.bound <= threshold()) left.push_back(one);
+    });
+    std::sort(left.begin(), left.end());
+    auto at = left.begin();
+    std::size_t place = 0;
+    try_each([&]() -> std::optional<std::pair<double, std::size_t>> {
+      if (at != left.end() && place == at->of->places.size()) {
+        ++at;
+        place = 0;
+      }
+      if (at == left.end()) return std::nullopt;
+      return std::pair{at->bound, at->block->first + at->of->places[place++]};
+    });
   }
 
   void tell() const {
@@ -288,8 +349,10 @@ class Search {
   const Space& space_;
   const Evaluator& evaluator_;
   const SearchOptions& options_;
-  std::vector<double> quick_;  // bounds of cost
-  std::vector<bool> seen_;
+  QuickBound quick_;
+  OutlineBound outline_;
+  std::vector<bool> seen_;  // evaluated or ruled out
+  bool proving_ = false;    // that no other is better than the best
   std::vector<std::size_t> too_large_;
   std::set<std::size_t> expanded_;
   std::map<std::string, RefusedChoices> refused_;  // by reason without its numbers
@@ -299,63 +362,6 @@ class Search {
 };
 
 }  // namespace
-
-namespace {
-
-double deadline_cost(double late, Seconds length, Seconds lease) {
-  const double used = length / lease;
-  return late + used / (1 + used);
-}
-
-}  // namespace
-
-double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job) {
-  const Scenario& scenario = space.scenario();
-  const Group& group = space.group(choice);
-  const double hours = job.value / 3600;
-  switch (objective) {
-    case PlanObjective::kTime:
-    case PlanObjective::kP90:
-      return job.value;
-    case PlanObjective::kGpuHours:
-      return hours * static_cast<double>(group.devices.size());
-    case PlanObjective::kDollars: {
-      double price = 0;
-      for (const int device : group.devices)
-        price +=
-            scenario.plan.dollars_per_hour.at(scenario.platform.devices[device].gpu.name);
-      return hours * price;
-    }
-    case PlanObjective::kCost:
-      return bill_of(scenario, group, job).cost.value_or(0);
-    case PlanObjective::kEnergy:
-      return bill_of(scenario, group, job).energy.value_or(Joules{0}).value *
-             (scenario.job ? scenario.job->pue.value_or(1) : 1);
-    case PlanObjective::kDeadline: {
-      const JobRules& rules = *scenario.job;
-      return deadline_cost(job > *rules.lease ? rules.samples : 0, job, *rules.lease);
-    }
-  }
-  return 0;
-}
-
-double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measurement& measured) {
-  if (!measured.whole) return cost_of(space, choice, objective, measured.job);
-  switch (objective) {
-    case PlanObjective::kCost:
-      return measured.whole->cost;
-    case PlanObjective::kEnergy:
-      return measured.whole->energy;
-    case PlanObjective::kDeadline:
-      return deadline_cost(measured.whole->late, measured.whole->median, *space.scenario().job->lease);
-    case PlanObjective::kP90:
-      return measured.whole->p90.value;
-    default:
-      return cost_of(space, choice, objective, measured.job);
-  }
-}
-
-double on_time(double deadline_cost, int samples) { return 1 - std::floor(deadline_cost) / samples; }
 
 SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options) {
   return Search(space, evaluator, options).run();

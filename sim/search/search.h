@@ -1,10 +1,11 @@
-// Finds the choices with the lowest cost.
+// Finds the choice with the lowest cost, and others near it.
 //
 // The scenario's own choices come first, so that no list is worse than these. From its techniques on each group the search
-// moves to choices that differ in one column from the best so far, until no neighbour is better; then it visits the rest in
-// order of their bounds. A choice whose bound exceeds the last entry of the requested list is ruled out: by QuickBound before
-// planning, by least_end before simulation. Where every choice is ruled out or simulated, the list is proven. Otherwise the
-// search stops at its effort, which counts tasks and not seconds: the result depends only on the input.
+// moves to choices that differ in one column from the best so far, until no neighbour is better; a choice whose bound exceeds
+// the last entry of the requested list is ruled out. Then it visits the rest in order of their bounds, for which the bound must
+// exceed only the best: the proof. Bounds are QuickBound, by class of choices; OutlineBound, before planning; least_end, before
+// simulation. Where every choice is ruled out or simulated, the best is proven. Otherwise the search stops at its effort, which
+// counts tasks and not seconds: the result depends only on the input.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +72,7 @@ struct SearchResult {
   std::size_t choices = 0, assessed = 0, simulated = 0;
   std::size_t unfit = 0;             // do not fit in memory
   std::vector<RefusedChoices> refused;  // cannot run for another reason, the most frequent kind first
-  bool proven = false;    // no other choice can be better
+  bool proven = false;    // no other choice is better than the first
   bool stopped = false;   // by options.stop
   bool thinned = false;   // there were too many groups of GPUs, and some were left out
   double least_left = 0;  // not proven: lower bound of the cost of the unvisited choices

@@ -57,41 +57,59 @@ void Space::add_choices(const std::function<bool()>& stop) {
       break;
     }
     facts.push_back(facts_of(scenario_.platform, group.group.devices));
+    facts.back().reordered = group.reordered;
   }
   for (std::size_t t = 0; t < techniques_.size(); ++t) {
-    std::map<GroupFacts, std::vector<Choice>> known;  // choices of groups with the same facts
+    std::map<GroupFacts, std::size_t> known;  // lists of groups with the same facts
     for (std::size_t g = 0; g < facts.size(); ++g) {
       if (groups_[g].pipelines_only && techniques_[t].base.technique->is_ring) continue;
-      const auto [at, is_new] = known.try_emplace(facts[g]);
-      if (is_new) at->second = choices_of(t, facts[g]);
-      for (Choice& choice : at->second) {
-        choice[kGroupOf] = static_cast<std::int32_t>(g);
-        if (is_new) note_values(choice);
+      const auto [at, is_new] = known.try_emplace(facts[g], lists_.size());
+      if (is_new) {
+        lists_.push_back(choices_of(t, facts[g]));
+        for (const Choice& choice : lists_.back()) note_values(choice);
       }
-      if (!at->second.empty()) occurring_[t][kGroupOf].insert(static_cast<std::int32_t>(g));
-      choices_.insert(choices_.end(), at->second.begin(), at->second.end());
+      if (lists_[at->second].empty()) continue;
+      occurring_[t][kGroupOf].insert(static_cast<std::int32_t>(g));
+      add_block(at->second, g);
     }
   }
   add_as_given();
 }
 
+void Space::add_block(std::size_t list, std::size_t group) {
+  blocks_.push_back({size_, list, static_cast<std::int32_t>(group)});
+  size_ += lists_[list].size();
+}
+
 void Space::add_as_given() {
-  const std::size_t first = choices_.size();
+  std::set<std::pair<std::size_t, std::size_t>> given;  // technique and group; a scenario may name a group twice
   for (const Group& own : scenario_.groups) {
     const auto at = std::find_if(groups_.begin(), groups_.end(),
                                  [&](const OrderedGroup& other) { return other.group.devices == own.devices; });
+    const auto group = static_cast<std::size_t>(at - groups_.begin());
+    if (at == groups_.end()) groups_.push_back({own, false});
+    for (std::size_t t = 0; t < techniques_.size(); ++t) given.insert({t, group});
+  }
+  for (const auto& [technique, group] : given) {
     Choice choice{};
     choice[kAsGiven] = 1;
-    choice[kGroupOf] = static_cast<std::int32_t>(at - groups_.begin());
-    if (at == groups_.end()) groups_.push_back({own, false});
-    for (std::size_t t = 0; t < techniques_.size(); ++t) {
-      choice[kTechniqueOf] = static_cast<std::int32_t>(t);
-      choices_.push_back(choice);
-      note_values(choice);
-    }
+    choice[kTechniqueOf] = static_cast<std::int32_t>(technique);
+    lists_.push_back({choice});
+    add_block(lists_.size() - 1, group);
+    note_values(this->choice(size_ - 1));
   }
-  std::sort(choices_.begin() + static_cast<long>(first), choices_.end());
-  choices_.erase(std::unique(choices_.begin(), choices_.end()), choices_.end());  // a scenario may name a group twice
+}
+
+const Space::Block& Space::block_of(std::size_t index) const {
+  return *std::prev(std::upper_bound(blocks_.begin(), blocks_.end(), index,
+                                     [](std::size_t number, const Block& block) { return number < block.first; }));
+}
+
+Choice Space::choice(std::size_t index) const {
+  const Block& block = block_of(index);
+  Choice out = lists_[block.list][index - block.first];
+  out[kGroupOf] = block.group;
+  return out;
 }
 
 // Choices on any group with these facts, sorted.
@@ -144,9 +162,17 @@ void Space::note_values(const Choice& choice) {
 }
 
 std::optional<std::size_t> Space::find(const Choice& choice) const {
-  const auto at = std::lower_bound(choices_.begin(), choices_.end(), choice);
-  if (at == choices_.end() || *at != choice) return std::nullopt;
-  return static_cast<std::size_t>(at - choices_.begin());
+  const auto place = [](const Choice& of) { return std::tuple(of[kAsGiven], of[kTechniqueOf]); };
+  const auto block = std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& other) {
+    return std::tuple(place(lists_[other.list].front()), other.group) < std::tuple(place(choice), choice[kGroupOf]);
+  });
+  if (block == blocks_.end() || block->group != choice[kGroupOf]) return std::nullopt;
+  const std::vector<Choice>& list = lists_[block->list];
+  Choice on_any = choice;
+  on_any[kGroupOf] = 0;
+  const auto at = std::lower_bound(list.begin(), list.end(), on_any);
+  if (at == list.end() || *at != on_any) return std::nullopt;
+  return block->first + static_cast<std::size_t>(at - list.begin());
 }
 
 bool Space::group_step(std::size_t a, std::size_t b) const {
@@ -164,7 +190,7 @@ bool Space::group_step(std::size_t a, std::size_t b) const {
 }
 
 std::vector<std::size_t> Space::neighbours(std::size_t index) const {
-  const Choice& from = choices_[index];
+  const Choice from = choice(index);
   const std::size_t technique = number(from, kTechniqueOf);
   std::vector<std::size_t> out;
   // Moves to each other value of a column, if such a choice exists; then `also` from there.

@@ -6,11 +6,13 @@
 // run, and those that repeat another one, are left out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -37,6 +39,11 @@ inline constexpr std::size_t kMicroBatchesOf = kTraining, kRematerialisationOf =
 
 using Choice = std::array<std::int32_t, kColumns>;
 
+// Whether NCCL and TCP have the scenario's settings.
+inline bool has_usual_settings(const Choice& choice) {
+  return std::all_of(choice.begin() + kSettings + 1, choice.end(), [](std::int32_t value) { return value == 0; });
+}
+
 class Space {
  public:
   // `technique`: this one only, if not nullptr. The scenario must outlive the space. Where `stop` ends the listing, groups of
@@ -44,8 +51,23 @@ class Space {
   Space(const Scenario& scenario, const Transformer& model, const Technique* technique = nullptr,
         const std::function<bool()>& stop = {});
 
-  const std::vector<Choice>& choices() const { return choices_; }
-  std::size_t size() const { return choices_.size(); }
+  // Choices are listed and not stored: by technique and group, then the scenario's own.
+  auto choices() const {
+    return std::views::iota(std::size_t{0}, size()) |
+           std::views::transform([this](std::size_t index) { return choice(index); });
+  }
+  Choice choice(std::size_t index) const;
+  std::size_t size() const { return size_; }
+
+  // Choices of one technique on one group: `first` and the numbers after it. Groups with the same facts have the same ones,
+  // which `lists` holds without their group.
+  struct Block {
+    std::size_t first = 0, list = 0;
+    std::int32_t group = 0;
+  };
+  const std::vector<Block>& blocks() const { return blocks_; }
+  const Block& block_of(std::size_t index) const;
+  const std::vector<std::vector<Choice>>& lists() const { return lists_; }
   // Whether no group of GPUs was left out because of their number or the time.
   bool has_all_groups() const { return has_all_groups_; }
   // The number of a choice, if it is in the space.
@@ -57,6 +79,8 @@ class Space {
   RunSetup setup(const Choice& choice) const;
   // Only the training and options of a way, which is cheaper.
   std::pair<Training, TechniqueOptions> trained(const Choice& choice) const;
+  const Group& group(std::int32_t number) const { return groups_[static_cast<std::size_t>(number)].group; }
+  std::size_t group_count() const { return groups_.size(); }
   const Group& group(const Choice& choice) const { return groups_[number(choice, kGroupOf)].group; }
   const TechniqueOptions& base(const Choice& choice) const { return techniques_[number(choice, kTechniqueOf)].base; }
   const Scenario& scenario() const { return scenario_; }
@@ -79,6 +103,7 @@ class Space {
   static std::size_t number(const Choice& choice, Column column) { return static_cast<std::size_t>(choice[column]); }
   void add_choices(const std::function<bool()>& stop);
   void add_as_given();
+  void add_block(std::size_t list, std::size_t group);
   std::vector<Choice> choices_of(std::size_t technique, const GroupFacts& facts) const;
   TechniqueOptions varied(const Choice& choice, std::size_t variations, int gpus) const;
   void note_values(const Choice& choice);
@@ -89,7 +114,9 @@ class Space {
   std::vector<TechniqueVariations> techniques_;
   std::vector<OrderedGroup> groups_;
   bool has_all_groups_ = true;
-  std::vector<Choice> choices_;                                          // sorted
+  std::size_t size_ = 0;
+  std::vector<std::vector<Choice>> lists_;                               // each sorted
+  std::vector<Block> blocks_;                                            // sorted by the choices
   std::vector<std::array<std::set<std::int32_t>, kColumns>> occurring_;  // values by technique and column
 };
 

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/search/bound.h"
+#include "sim/search/outline.h"
 #include "tests/named.h"
 #include "tests/search/clusters.h"
 
@@ -157,6 +159,24 @@ TEST_P(DrawnSlow, ClusterHasNoPlanThatIsWorseThanRun) {
   const RandomCluster drawn(GetParam());
   const ClusterFile file(drawn.cluster());
   for (const double effort : {1.0, kLittle}) expect_never_worse(file, {}, effort);
+}
+
+TEST_P(DrawnSlow, ClusterIsNotSimulatedBelowItsBounds) {
+  constexpr std::size_t kTried = 60;
+  const RandomCluster drawn(GetParam());
+  const ClusterFile file(drawn.cluster());
+  const Scenario scenario = file.load();
+  const Space space(scenario, scenario.models.front());
+  const OperatorGraph operators = build_operator_graph(space.model());
+  const QuickBound quick(space);
+  OutlineBound outline(space);
+  for (std::size_t i = 0; i < space.size(); i += std::max<std::size_t>(1, space.size() / kTried)) {
+    const Choice choice = space.choice(i);
+    if (assess(space, operators, choice, PlanObjective::kTime).status != Status::kOk) continue;
+    const Measurement measured = measure(space, operators, choice, PlanObjective::kTime);
+    EXPECT_LE(quick.job(i, outline.step(i)).value, measured.job.value * (1 + kRounding))
+        << group_text(space.group(choice).names) << ": " << space.describe(choice);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Of40, DrawnSlow, testing::Range(1u, 41u));

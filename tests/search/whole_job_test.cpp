@@ -80,13 +80,14 @@ TEST_P(WholeJobs, AreNeverWorseThanRunAndWhatBoundsSay) {
   const PlanObjective objective = kObjectives[GetParam() % kObjectives.size()];
   const QuickBound quick(space, objective);
   double least = -1;
-  for (const Choice& choice : space.choices()) {
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    const Choice choice = space.choice(i);
     const Assessment assessed = assess(space, operators, choice, objective);
     if (assessed.status != Status::kOk) continue;
     const Measurement measured = measure(space, operators, choice, objective);
     ASSERT_TRUE(measured.whole);
     const double cost = cost_of(space, choice, objective, measured);
-    EXPECT_LE(cost_of(space, choice, objective, quick.job(choice)), cost * (1 + kRounding)) << space.describe(choice);
+    EXPECT_LE(cost_of(space, choice, objective, quick.job(i)), cost * (1 + kRounding)) << space.describe(choice);
     EXPECT_LE(cost_of(space, choice, objective, assessed.job), cost * (1 + kRounding)) << space.describe(choice);
     if (least < 0 || cost < least) least = cost;
   }

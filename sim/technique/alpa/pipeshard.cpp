@@ -47,13 +47,16 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
 // Cost of each layer in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs.
 // The embedding counts with the first layer and the head with the last.
 std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const bool by_speed = options.get(kSplit) == StageSplit::kSpeed;
+  const std::vector<int> kinds = gpu_kinds(scenario.platform);
+  std::map<int, std::vector<Seconds>> times_of;  // by kind of GPU
   std::vector<std::vector<double>> costs;
   for (const auto& mesh : meshes) {
     std::vector<Seconds> slowest(boost::num_vertices(operators));
-    for (const Gpu& gpu : by_speed ? different_gpus(scenario.platform, mesh) : std::vector<Gpu>{}) {
-      const auto times = operator_times(operators, gpu, scenario);
+    for (std::size_t i = 0; by_speed && i < mesh.size(); ++i) {
+      std::vector<Seconds>& times = times_of[kinds[mesh[i]]];
+      if (times.empty()) times = operator_times(operators, scenario.platform.devices[mesh[i]].gpu, scenario);
       for (std::size_t v = 0; v < times.size(); ++v) slowest[v] = std::max(slowest[v], times[v]);
     }
     costs.emplace_back(static_cast<std::size_t>(model.layers), 0.0);
@@ -109,7 +112,7 @@ struct StageSelection {
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
 StageSelection uniform_stages(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.get(kStages));
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
     return {{},
@@ -150,17 +153,32 @@ Orders orders_of(const TechniqueOptions& options) {
   return out;
 }
 
-PlanResult plan_pipeshard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+// A plan without stages.
+PlanResult begin_pipeline(const PlanRequest& request) {
+  const auto& [scenario, model, operators, group, options, tables] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
     return {std::nullopt, std::move(uneven)};
   const int wanted = options.get(kStages);
   if (wanted > 0 && group.devices.size() % static_cast<std::size_t>(wanted) != 0)
     return {std::nullopt, fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), wanted)};
-  Plan plan = begin_plan(request);
   const Orders orders = orders_of(options);
   if (orders.reason) return {std::nullopt, orders.reason};
-  plan.by = orders.plan;
+  PlanResult begun{begin_plan(request), ""};
+  begun.plan->by = orders.plan;
+  return begun;
+}
+
+// Why a stage's GPUs do not divide by the tensor degree; empty where they do.
+std::string uneven_mesh(std::size_t gpus, int tensor) {
+  if (gpus % static_cast<std::size_t>(tensor) == 0) return "";
+  return fmt::format("a stage of {} GPUs does not divide into groups of {} for tensor parallelism", gpus, tensor);
+}
+
+PlanResult plan_pipeshard(const PlanRequest& request) {
+  const auto& [scenario, model, operators, group, options, tables] = request;
+  PlanResult begun = begin_pipeline(request);
+  if (!begun.plan) return begun;
+  Plan& plan = *begun.plan;
   std::optional<Network> network;
   if (planner_cuts_stages(options)) network.emplace(scenario.platform);
   const StageSelection chosen = network ? chosen_stages(request, *network) : uniform_stages(request);
@@ -173,10 +191,8 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     // Half a percent less, for the data of neighbouring stages.
     if (by_slmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
     const int tensor = std::max(1, options.get(kTensor));
-    if (mesh.size() % static_cast<std::size_t>(tensor) != 0) {
-      return {std::nullopt, fmt::format("a stage of {} GPUs does not divide into groups of {} for tensor parallelism",
-                                        mesh.size(), tensor)};
-    }
+    if (std::string uneven = uneven_mesh(mesh.size(), tensor); !uneven.empty())
+      return {std::nullopt, std::move(uneven)};
     StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, tensor, in_flight, limit};
     StageResult result = plan_stage(stage);
     if (!result.stage) {  // the fastest one then shows the missing memory
@@ -185,7 +201,21 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     }
     plan.stages.push_back(std::move(*result.stage));
   }
-  return {std::move(plan), ""};
+  return begun;
+}
+
+PlanResult outline_pipeshard(const PlanRequest& request) {
+  PlanResult begun = begin_pipeline(request);
+  if (!begun.plan || planner_cuts_stages(request.options)) return begun;
+  const StageSelection chosen = uniform_stages(request);
+  if (chosen.stages.empty()) return {std::nullopt, chosen.reason};
+  for (const auto& [first, last, mesh] : chosen.stages) {
+    const int tensor = std::max(1, request.options.get(kTensor));
+    if (std::string uneven = uneven_mesh(mesh.size(), tensor); !uneven.empty())
+      return {std::nullopt, std::move(uneven)};
+    begun.plan->stages.push_back({.first = first, .last = last, .mesh = mesh, .columns = tensor});
+  }
+  return begun;
 }
 
 // The planner may start with a GPU other than the group's first.
@@ -224,6 +254,11 @@ Variation stages_variation() {
 constexpr int kOneAhead = 3;
 
 std::vector<Variation> pipeshard_variations() {
+  Variation planner = planner_variation();
+  planner.values = [](const VariationRequest& r) {
+    // Planner slmsim orders the VMs itself.
+    return yes_or_no(!(r.group.reordered && r.group.vms <= static_cast<int>(kMostVmsPermuted)));
+  };
   const Variation split = {
       .values = [](const VariationRequest& r) { return yes_or_no(!planner_cuts_stages(r.so_far)); },
       .apply = [](TechniqueOptions& o, int value, const Scenario&,
@@ -245,7 +280,7 @@ std::vector<Variation> pipeshard_variations() {
       }};
   Variation tensor = tensor_variation();
   tensor.with = 1;  // the stages
-  return {planner_variation(), stages_variation(), split, schedule, tensor};
+  return {planner, stages_variation(), split, schedule, tensor};
 }
 
 TechniqueExports exports_of_pipeshard(const ExportRequest& request) {
@@ -276,6 +311,7 @@ extern const Technique kPipeshard = {
     .options = {&kPlanner, &kTensor, &kSchedule, &kAhead, &kOrder, &kSplit, &kStages},
     .micro_batches = one_sequence,
     .plan = plan_pipeshard,
+    .outline = outline_pipeshard,
     .lower = lower_operators,
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,

@@ -3,6 +3,8 @@
 // Planner kAlpa takes them as one flat axis (ShardParallel flattens 2 hosts x 2 GPUs to 4 x 1), so its choice ignores
 // the network between the GPUs. Planner kSlmsim also tries VMs x GPUs, keeps within the GPUs' memory, and takes the
 // faster one.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/compute/operator_graph.h"
@@ -44,7 +46,7 @@ struct Candidate {
 };
 
 PlanResult plan_shard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
     return {std::nullopt, std::move(uneven)};
   int asked = 1;
@@ -89,6 +91,18 @@ PlanResult plan_shard(const PlanRequest& request) {
   return {std::move(best->plan), ""};
 }
 
+// The mesh of the most columns: an operator divided as on the others is divided so on it too, along both axes.
+PlanResult outline_shard(const PlanRequest& request) {
+  Plan plan = begin_plan(request);
+  const auto meshes = meshes_to_try(request);
+  plan.by = OperatorPlan{};
+  plan.stages = {{.last = boost::num_vertices(request.operators),
+                  .mesh = request.group.devices,
+                  .columns = *std::max_element(meshes.begin(), meshes.end())}};
+  if (plan.stages.front().mesh.size() % static_cast<std::size_t>(plan.stages.front().columns) != 0) return {};
+  return {std::move(plan), ""};
+}
+
 std::vector<Variation> shard_variations() { return {planner_variation(), tensor_variation()}; }
 
 TechniqueExports exports_of_shard(const ExportRequest& request) {
@@ -120,6 +134,7 @@ extern const Technique kShard = {
     .options = {&kPlanner, &kTensor, &kMesh, &kMemoryLimit},
     .micro_batches = one_sequence,
     .plan = plan_shard,
+    .outline = outline_shard,
     .lower = lower_operators,
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,

@@ -225,6 +225,8 @@ std::string nearest_batches(int batch, int factor);
 // GPUs of the plan, each once, in ascending order.
 std::vector<int> devices_of(const Plan& plan);
 
+struct StageTables;
+
 // Input of a technique's planning function.
 struct PlanRequest {
   const Scenario& scenario;
@@ -232,6 +234,8 @@ struct PlanRequest {
   const OperatorGraph& operators;
   const Group& group;
   const TechniqueOptions& options;
+  // Known figures of stages (sim/technique/alpa/planner/stage_choice.h), to which the planner adds; none: it keeps its own.
+  StageTables* tables = nullptr;
 };
 
 // A scenario with one group of GPUs and one technique's options: the input of a plan.

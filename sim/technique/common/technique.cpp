@@ -26,7 +26,8 @@ PlanResult make_plan(const PlanRequest& request) {
   TechniqueOptions options = request.options;
   const int stated = request.scenario.training.gradient_accumulation;
   if (options.micro_batches() == 0) options.set(kMicroBatches, stated > 0 ? stated : technique.micro_batches(request));
-  return technique.plan({request.scenario, request.model, request.operators, request.group, options});
+  return technique.plan(
+      {request.scenario, request.model, request.operators, request.group, options, request.tables});
 }
 
 Plan begin_plan(const PlanRequest& request) {

@@ -23,6 +23,7 @@ struct GroupFacts {
   int least_of_vm = 0;     // greatest common divisor of the VMs' numbers of GPUs
   bool mixed = false;      // GPUs of different models
   bool equal_vms = false;  // several VMs with equally many GPUs, at least two
+  bool reordered = false;  // the same GPUs are a group in another order too, which precedes this one
 
   auto operator<=>(const GroupFacts&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
 };

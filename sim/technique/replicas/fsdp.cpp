@@ -94,7 +94,7 @@ std::string divide_into_groups(const PlanRequest& request, FsdpPlan& fsdp) {
 
 // Why tensor-parallel GPUs and stages cannot be.
 std::string misfit(const PlanRequest& request, const FsdpPlan& fsdp) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const int gpus = static_cast<int>(group.devices.size()), tensor = fsdp.tensor.tensor, pipeline = fsdp.pipeline;
   if (gpus % (tensor * pipeline) != 0)
     return fmt::format("tensor {} x pipeline {} does not divide {} GPUs", tensor, pipeline, gpus);

@@ -67,7 +67,7 @@ std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
 }  // namespace
 
 PlanResult plan_replicas(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, tables] = request;
   const int gpus = static_cast<int>(group.devices.size());
   const int batch = scenario.training.batch;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())

@@ -1,14 +1,23 @@
 #include "sim/technique/alpa/planner/speed.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace slmsim {
 
 std::vector<Seconds> operator_times(const OperatorGraph& operators, const Gpu& gpu, const Scenario& scenario) {
   std::vector<Seconds> out;
   out.reserve(boost::num_vertices(operators));
+  std::map<Role, std::size_t> last;
   for (std::size_t v = 0; v < boost::num_vertices(operators); ++v) {
+    const auto [known, is_new] = last.try_emplace(operators[v].role, v);
+    const std::size_t before = std::exchange(known->second, v);
+    if (!is_new && operators[v].is_like(operators[before])) {
+      out.push_back(out[before]);
+      continue;
+    }
     const OperatorTime time = operator_time(operators[v], {}, gpu, scenario.training.precision, scenario.software);
     out.push_back(time.forward + time.backward);
   }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <memory>
+#include <numeric>
 #include <vector>
 
 #include <boost/range/iterator_range.hpp>
@@ -24,13 +24,6 @@ namespace {
 constexpr std::size_t kMostLayers = 48;     // maximum number of layers into which operators are clustered,
 constexpr std::size_t kFewLayers = 16;      // and for groups of more than kMostGpusApart GPUs
 constexpr std::size_t kMostGpusApart = 32;  // in larger groups only whole VMs are submeshes
-constexpr std::size_t kMostVmsPermuted = 4;
-
-// Prefix sums over the operators before each layer, divided as on one kind of submesh.
-struct Table {
-  std::vector<double> seconds, bytes, bytes_in_flight;
-  double limit = 0;
-};
 
 using Vms = std::vector<std::vector<int>>;  // the group's devices by VM
 
@@ -101,7 +94,8 @@ class Chooser {
  private:
   struct Meshes {
     std::vector<std::vector<int>> devices;
-    std::vector<std::array<const Table*, 4>> tables;  // for stages with and without embedding and head
+    std::vector<std::size_t> numbers;                        // the same for the same devices in all problems
+    std::vector<std::array<const StageFigures*, 4>> tables;  // for stages with and without embedding and head
   };
 
   // The problem of cutting the VMs in this order, and its meshes.
@@ -119,21 +113,22 @@ class Chooser {
     for (const auto& submesh : problem.submeshes) {
       const auto& mesh = meshes.devices.emplace_back(devices.begin() + static_cast<long>(submesh.first),
                                                      devices.begin() + static_cast<long>(submesh.last));
+      meshes.numbers.push_back(mesh_numbers_.try_emplace(mesh, mesh_numbers_.size()).first->second);
       problem.kinds.push_back(kind_numbers_.try_emplace(kinds_.of(mesh), kind_numbers_.size()).first->second);
     }
     meshes.tables.resize(meshes.devices.size(), {nullptr, nullptr, nullptr, nullptr});
-    const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
+    const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const StageFigures& {
       const bool begins = first == 0, ends = last + 1 == starts_.size();
-      const Table*& found = meshes.tables[m][begins * 2u + ends];
+      const StageFigures*& found = meshes.tables[m][begins * 2u + ends];
       if (!found) found = &table(meshes.devices[m], begins, ends);
       return *found;
     };
     problem.time = [table_of](std::size_t first, std::size_t last, std::size_t m) {
-      const Table& t = table_of(first, last, m);
+      const StageFigures& t = table_of(first, last, m);
       return t.seconds[last] - t.seconds[first];
     };
     problem.most_in_flight = [table_of](std::size_t first, std::size_t last, std::size_t m) {
-      const Table& t = table_of(first, last, m);
+      const StageFigures& t = table_of(first, last, m);
       const double left = t.limit - (t.bytes[last] - t.bytes[first]);
       const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first];
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
@@ -142,23 +137,34 @@ class Chooser {
       problem.traffic = [this, &meshes](std::size_t layer, std::size_t from, std::size_t to) {
         const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
                          element_bytes(request_.scenario.training.precision)};
-        return in_steps(
-            transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size)
-                .value);
+        return sent(meshes, from, to, size);
       };
     }
     return problem;
   }
 
-  const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
-    auto& found = by_kind_[{kinds_.of(mesh), begins, ends}];
-    if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
-    return *found;
+  double sent(const Meshes& meshes, std::size_t from, std::size_t to, Bytes size) {
+    const auto [at, is_new] = sent_.try_emplace({meshes.numbers[from], meshes.numbers[to], size.value});
+    if (is_new)
+      at->second = in_steps(
+          transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size)
+              .value);
+    return at->second;
+  }
+
+  const StageFigures& table(const std::vector<int>& mesh, bool begins, bool ends) {
+    StageTables& tables = request_.tables ? *request_.tables : own_tables_;
+    const Training& training = request_.scenario.training;
+    const auto [at, is_new] = tables.known.try_emplace(
+        {static_cast<int>(request_.options.get(kPlanner)), training.batch, request_.options.micro_batches(),
+         request_.options.get(kTensor) > 0, recompute_, training.gradient_precision, kinds_.of(mesh), begins, ends});
+    if (is_new) at->second = make_table(mesh, begins, ends);
+    return at->second;
   }
 
   // Operators divided as in a stage of all layers, with embedding and head only if the stage has them: repeated layers
   // have equal divisions, which therefore apply to any stage.
-  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+  StageFigures make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
     const OperatorGraph& operators = request_.operators;
     const int layers = layer_count(operators);
     const std::size_t count = boost::num_vertices(operators);
@@ -170,7 +176,7 @@ class Chooser {
         time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
     const double boundary =
         stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
-    Table table;
+    StageFigures table;
     table.limit =
         memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
     double time = 0, held = 0, in_flight = 0;
@@ -248,20 +254,47 @@ class Chooser {
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;
   MeshKinds kinds_;
-  std::map<std::vector<int>, std::size_t> kind_numbers_;
-  std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
+  std::map<std::vector<int>, std::size_t> kind_numbers_, mesh_numbers_;
+  std::map<std::tuple<std::size_t, std::size_t, double>, double> sent_;  // between meshes, by number
+  StageTables own_tables_;
 };
+
+// The first VM that is equal to each: at one site, and with equal GPUs.
+std::vector<std::size_t> equal_vms_of(const Platform& platform, const Vms& vms) {
+  const MeshKinds kinds(platform);
+  const auto kind = [&](const std::vector<int>& vm) {
+    return std::pair(platform.vms[platform.devices[vm.front()].vm].site, kinds.of(vm));
+  };
+  std::vector<std::size_t> out;
+  for (const auto& vm : vms) {
+    const auto same = std::find_if(vms.begin(), vms.end(), [&](const auto& other) { return kind(other) == kind(vm); });
+    out.push_back(static_cast<std::size_t>(same - vms.begin()));
+  }
+  return out;
+}
+
+// Whether the order is another one but for the exchange of equal VMs.
+bool exchanges_equal_ones(const std::vector<std::size_t>& equal, const std::vector<std::size_t>& order) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      if (order[i] > order[j] && equal[order[i]] == equal[order[j]]) return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
 std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network) {
   const Vms vms = by_vm(request);
   Chooser chooser(request, network);
+  const std::vector<std::size_t> equal = equal_vms_of(request.scenario.platform, vms);
   std::vector<std::size_t> order(vms.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   const bool permuted = request.options.get(kPlanner) == Planner::kSlmsim && vms.size() <= kMostVmsPermuted;
   std::vector<Vms> orders;
   do {
+    if (exchanges_equal_ones(equal, order)) continue;
     orders.emplace_back();
     for (const std::size_t i : order) orders.back().push_back(vms[i]);
   } while (permuted && std::next_permutation(order.begin(), order.end()));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -28,8 +29,32 @@ struct ChosenStage {
   std::vector<int> mesh;
 };
 
-// Planner kAlpa uses the group's order of GPUs and ignores the traffic between stages; kSlmsim counts it and, for up to
-// four VMs, tries every order. Empty where nothing fits.
+// Prefix sums over the operators before each layer, divided as on one kind of submesh.
+struct StageFigures {
+  std::vector<double> seconds, bytes, bytes_in_flight;
+  double limit = 0;
+};
+
+// Tables by what they depend on: neither the schedule nor the number of stages, so that plans for choices that differ only in
+// these share them. For one model, platform and settings of NCCL.
+struct StageTables {
+  struct Key {
+    int planner = 0, batch = 0, micro_batches = 0;
+    bool tensor = false;  // degrees are given
+    Recompute recompute = Recompute::kNone;
+    Precision gradients = Precision::kFp16;
+    std::vector<int> mesh = {};  // its kind
+    bool begins = false, ends = false;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
+  };
+  std::map<Key, StageFigures> known = {};
+};
+
+// Up to this number of VMs, planner kSlmsim tries every order.
+inline constexpr std::size_t kMostVmsPermuted = 4;
+
+// Planner kAlpa uses the group's order of GPUs and ignores the traffic between stages; kSlmsim counts it and
+// tries orders of VMs. Empty where nothing fits.
 std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network);
 
 }  // namespace slmsim

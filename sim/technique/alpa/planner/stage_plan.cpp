@@ -12,7 +12,7 @@
 namespace slmsim {
 
 StageResult plan_stage(const StageRequest& r) {
-  const auto& [scenario, model, operators, group, options] = r.request;
+  const auto& [scenario, model, operators, group, options, tables] = r.request;
   StageResult result;
   Stage stage;
   stage.first = r.first;
