@@ -127,7 +127,10 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
   for (request.passages = !whole && known == nullptr;; request.passages = false) {
-    if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links)) return std::move(*counted);
+    bool held = true;
+    if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &held))
+      return std::move(*counted);
+    if (!held) continue;
     auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline)
                      : simulate_all(options, lower(request, options), nullptr, pipeline);
     if (all) return std::move(*all);

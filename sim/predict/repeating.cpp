@@ -190,7 +190,7 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 }  // namespace
 
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links) {
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links, bool* passages_held) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
@@ -206,7 +206,10 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool li
       Timeline& last =
           (one.iteration.times = simulate_iterations(one.graph(), {.record_flows = links && &one == &samples.back()}))
               .last;
-      if (!passages_hold(one.graph(), last)) return std::nullopt;
+      if (!passages_hold(one.graph(), last)) {
+        if (passages_held != nullptr) *passages_held = false;
+        return std::nullopt;
+      }
       if (links && &one == &samples.back()) add_inner_flows(one.graph(), last);
       one.iteration.basis = one.lowered.basis;
     }
