@@ -64,8 +64,7 @@ class Sender {
 
 }  // namespace
 
-CollectiveTimes::CollectiveTimes(const Network& network, const NcclSetup& nccl, std::vector<int> mesh,
-                                 MeshShape shape)
+CollectiveTimes::CollectiveTimes(const Network& network, const NcclSetup& nccl, std::vector<int> mesh, MeshShape shape)
     : network_(network), nccl_(nccl), mesh_(std::move(mesh)), shape_(shape) {}
 
 std::vector<std::vector<int>> CollectiveTimes::groups(Axes axes) const {
@@ -193,13 +192,13 @@ namespace {
 
 // Arrival of the last of these transfers, all begun at once: each takes at least the time of its connection and of its
 // busiest link.
-struct Flow {
+struct LoneFlow {
   Route route;
   Bytes size;
   int sockets = 1;
 };
 
-Seconds together(const Network& network, const std::vector<Flow>& flows) {
+Seconds together(const Network& network, const std::vector<LoneFlow>& flows) {
   std::map<int, double> load;
   for (const auto& flow : flows) {
     for (const int link : flow.route.links) load[link] += flow.size.value;
@@ -207,8 +206,7 @@ Seconds together(const Network& network, const std::vector<Flow>& flows) {
   Seconds end{0};
   for (const auto& [route, size, sockets] : flows) {
     Seconds sent{0};
-    for (const int link : route.links)
-      sent = std::max(sent, Bytes{load[link]} / network.links()[link].bandwidth);
+    for (const int link : route.links) sent = std::max(sent, Bytes{load[link]} / network.links()[link].bandwidth);
     if (route.socket_rate.value > 0) sent = std::max(sent, size / (route.socket_rate * sockets));
     if (route.windowed) {
       const double waits = std::ceil(size / (mean_window(route.window) * sockets)) - 1.0;
@@ -222,7 +220,7 @@ Seconds together(const Network& network, const std::vector<Flow>& flows) {
 }  // namespace
 
 Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
-  std::vector<Flow> flows;
+  std::vector<LoneFlow> flows;
   const int ranks = span(axes, shape_);
   // Too many pairs: all of a rank's bytes are counted on its edge of the ring.
   if (ranks > static_cast<int>(kMostRanksFollowed)) {
@@ -247,7 +245,7 @@ Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
 Seconds transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
                       const std::vector<int>& to, Bytes size) {
   const std::size_t pairs = std::max(from.size(), to.size());
-  std::vector<Flow> flows;
+  std::vector<LoneFlow> flows;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const int a = from[pair * from.size() / pairs], b = to[pair * to.size() / pairs];
     flows.push_back({network.route(a, b), size / static_cast<double>(pairs), sockets_between(nccl, a, b)});

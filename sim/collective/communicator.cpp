@@ -8,9 +8,7 @@
 namespace slmsim {
 namespace {
 
-const Vm& vm_of(const Platform& platform, int device) {
-  return platform.vms[platform.devices[device].vm];
-}
+const Vm& vm_of(const Platform& platform, int device) { return platform.vms[platform.devices[device].vm]; }
 
 }  // namespace
 
@@ -139,6 +137,16 @@ std::vector<TaskId> Communicator::run_beside(const CollectiveCall& call, TagId t
   return done;
 }
 
+std::pair<int, int> Communicator::connect(const CollectiveCall& call) {
+  const bool by_tree = nccl_call_of(call).choice.algorithm == NcclAlgorithm::kTree;
+  auto& [first, end] = by_tree ? opened_by_trees_ : opened_by_rings_;
+  if (end > first) return {first, end};
+  first = graph_.opened();
+  by_tree ? void(trees()) : void(rings());
+  end = graph_.opened();
+  return {first, end};
+}
+
 template <class Run>
 std::vector<TaskId> Communicator::run_parts(std::span<const std::vector<std::size_t>> orders,
                                             std::span<const TaskId> ready, TagId tag, Run run) {
@@ -240,9 +248,7 @@ int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_
 std::vector<std::size_t> Communicator::tree_order(std::size_t rail) const {
   std::vector<std::size_t> order = orders_[rail];
   if (rails() == 1) return order;
-  const auto vm = [&](std::size_t rank) {
-    return nccl_.platform.devices[devices_[rank]].vm;
-  };
+  const auto vm = [&](std::size_t rank) { return nccl_.platform.devices[devices_[rank]].vm; };
   for (auto first = order.begin(); first != order.end();) {
     const auto end = std::find_if(first, order.end(), [&](std::size_t rank) { return vm(rank) != vm(*first); });
     std::reverse(first + 1, end);

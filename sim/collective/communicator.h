@@ -3,12 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "sim/collective/call.h"
+#include "sim/collective/nccl_rules.h"
 #include "sim/collective/ring.h"
 #include "sim/collective/tree.h"
-#include "sim/collective/nccl_rules.h"
-#include "sim/collective/call.h"
 
 namespace slmsim {
 
@@ -23,6 +24,10 @@ class Communicator {
   // The same beside the GPUs' computations: each channel holds a multiprocessor from when a rank is ready until it has
   // its result.
   std::vector<TaskId> run_beside(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready);
+
+  // Opens the connections of calls like this one, which must not be by VM, before the first. Returns the first one's number, and
+  // that after the last one's.
+  std::pair<int, int> connect(const CollectiveCall& call);
 
   // Number of transfers of a call by steps.
   double transfer_count(const CollectiveCall& call) const;
@@ -61,9 +66,10 @@ class Communicator {
   int channels_ = 0;
   Detail detail_ = Detail::kSteps;
   // Connected by the first call that uses them.
-  std::vector<std::vector<std::size_t>> orders_;       // ranks of each ring
-  std::size_t one_way_ = 1;                            // number of orders of one direction
-  std::vector<Ring> rings_;                            // empty: not yet connected
+  std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring
+  std::size_t one_way_ = 1;                       // number of orders of one direction
+  std::vector<Ring> rings_;                       // empty: not yet connected
+  std::pair<int, int> opened_by_rings_, opened_by_trees_;
   std::vector<std::vector<std::size_t>> tree_orders_;  // ranks of each pair of trees
   std::vector<Tree> trees_;                            // as for rings
   // For calls by VM: the ranks of each VM, and the ranks of equal position in their VMs; each with its communicator.

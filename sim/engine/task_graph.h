@@ -17,6 +17,7 @@
 #include "sim/base/unit.h"
 #include "sim/engine/fold.h"
 #include "sim/engine/hash_places.h"
+#include "sim/engine/passage.h"
 #include "sim/platform/network.h"
 
 namespace slmsim {
@@ -140,9 +141,11 @@ class TaskGraph {
   // `position`: index in a communicator's row of connections, which distinguishes connections with equal routes.
   int add_connection(Connection connection, int position = 0);
   // The connection of that number, or its representative.
-  const Connection& connection(int number) const {
-    return connections_[fold_ ? fold_->colour_of(number) : number];
-  }
+  const Connection& connection(int number) const { return connections_[representative(number)]; }
+  // Number of connections requested so far.
+  int opened() const { return fold_ ? fold_->count() : static_cast<int>(connections_.size()); }
+  // The number of the connection that represents this one.
+  int representative(int number) const { return fold_ ? fold_->colour_of(number) : number; }
   // Connections opened until the next call belong to one communicator. `together`: its devices, if all of them begin
   // each call at once (fold.h).
   void begin_group(std::span<const int> together = {}) {
@@ -162,6 +165,10 @@ class TaskGraph {
   int link_of(int link) const { return taken_for_.empty() ? link : taken_for_[link]; }
 
   TagId tag(Tag tag);  // the same tag gives the same number
+
+  // What the task of a passage stands for. Call once for each new task, in their order.
+  void stands_for(Passage passage) { passages_.push_back(std::move(passage)); }
+  const std::vector<Passage>& passages() const { return passages_; }
 
   // For what-ifs. Computations and delays of this class take `factor` times as long; without latency, a transfer
   // arrives with its last byte and latencies take no time.
@@ -217,7 +224,8 @@ class TaskGraph {
   std::vector<Tag> tags_;
   HashPlaces tag_places_;                      // of tags_
   std::vector<std::pair<TaskId, Work>> work_;  // of tasks with work, in order
-  std::vector<int> multiprocessors_;           // per device; empty without holds
+  std::vector<Passage> passages_;
+  std::vector<int> multiprocessors_;  // per device; empty without holds
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "sim/predict/passages.h"
+
 namespace slmsim {
 namespace {
 
@@ -92,6 +94,11 @@ std::vector<double> computing_times(const TaskGraph& graph) {
   for (const auto& task : graph.tasks()) {
     if (task.kind == TaskKind::kCompute) busy[task.place] += task.amount;
   }
+  for (const Passage& one : graph.passages()) {
+    const Task& task = graph.tasks()[one.task];
+    if (task.kind == TaskKind::kCompute) busy[task.place] -= task.amount;
+    for (const Inside::Span& span : one.inside->computing) busy[one.device] += span.length;
+  }
   return busy;
 }
 
@@ -154,10 +161,22 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   Breakdown result;
   const Seconds end = timeline.end + Seconds{again.more()};
   std::vector<TimeRange> computing, transferring, host_optimizer, launching;
+  auto passage = graph.passages().begin();
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     const TimeRange when{timeline.start[id], timeline.finish[id]};
-    if (task.kind == TaskKind::kCompute && task.place == device) {
+    if (passage != graph.passages().end() && passage->task == id) {
+      const Passage& one = *passage++;
+      if (one.device != device) continue;
+      const PassageBegin begin = begin_of(one, timeline);
+      const auto add = [&](std::vector<TimeRange>& ranges, const Inside::Span& span) {
+        const double start = span.start(begin.gpu, begin.host);
+        ranges.push_back({start, start + span.length});
+        return Seconds{again.time(start, start + span.length)};
+      };
+      for (const Inside::Span& span : one.inside->computing) result.compute += add(computing, span);
+      for (const Inside::Span& span : one.inside->transferring) add(transferring, span);
+    } else if (task.kind == TaskKind::kCompute && task.place == device) {
       const TaskClass of = graph.tag_of(task).of;
       const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
       Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;

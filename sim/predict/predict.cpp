@@ -17,6 +17,7 @@
 #include "sim/predict/alike.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
+#include "sim/predict/passages.h"
 #include "sim/predict/repeating.h"
 #include "sim/scenario/group.h"
 
@@ -104,24 +105,36 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// Link use is reported for whole iterations.
-Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
-                             Prediction& out) {
-  if (!simulates_all(options) && !options.timelines) {
-    if (auto counted = simulate_repeating(to_lower, options.links)) return std::move(*counted);
-  }
-  std::optional<Lowered> own;
-  const Lowered& lowered = known ? known->of(to_lower) : own.emplace(lower(to_lower, options));
+// nullopt where passages do not hold. Link use is reported for whole iterations.
+std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, SameTimes* same,
+                                      bool pipeline) {
   const TaskGraph& graph = lowered.graph;
   Iteration all;
   all.times = simulate_iterations(
-      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse},
-      known ? known->same_times() : nullptr);
-  all.parts = break_down(graph, all.times.last, out.plan->stages.size() > 1);
+      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse}, same);
+  if (!passages_hold(graph, all.times.last)) return std::nullopt;
+  all.parts = break_down(graph, all.times.last, pipeline);
   all.basis = lowered.basis;
-  if (options.links) all.links = link_use(graph, all.times.last);
-  if (options.links) all.interconnects = interconnect_use(graph, all.times.last, options.timelines);
+  if (!options.links) return all;
+  add_inner_flows(graph, all.times.last);
+  all.links = link_use(graph, all.times.last);
+  all.interconnects = interconnect_use(graph, all.times.last, options.timelines);
   return all;
+}
+
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
+                             const Prediction& out) {
+  const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
+  LowerRequest request = to_lower;
+  for (request.passages = !whole && known == nullptr;; request.passages = false) {
+    bool held = true;
+    if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &held))
+      return std::move(*counted);
+    if (!held) continue;
+    auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline)
+                     : simulate_all(options, lower(request, options), nullptr, pipeline);
+    if (all) return std::move(*all);
+  }
 }
 
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,

@@ -6,6 +6,7 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/predict/alike.h"
+#include "sim/predict/passages.h"
 
 namespace slmsim {
 
@@ -31,8 +32,8 @@ FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& ali
 
 namespace {
 
-constexpr double kWorthIt = 1.5;  // ratio of all micro-batches to the simulated ones
-constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
+constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones
+constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
 
 struct IterationSample : FewBatches {
@@ -108,6 +109,13 @@ std::vector<double> bytes_of(const TaskGraph& graph) {
   for (const Task& task : graph.tasks()) {
     if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount * task.times;
   }
+  for (const Passage& passage : graph.passages()) {
+    if (!passage.exchangers) continue;
+    for (const Inside::Transfer& one : passage.inside->transfers) {
+      const int connection = passage.exchangers->connections[one.connection];
+      if (connection != Exchangers::kRepeated) bytes[connection] += one.bytes;
+    }
+  }
   return bytes;
 }
 
@@ -182,7 +190,7 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 }  // namespace
 
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links) {
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links, bool* passages_held) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
@@ -195,7 +203,14 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool li
     if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
     if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round, alike), {}});
     for (IterationSample& one : samples) {
-      one.iteration.times = simulate_iterations(one.graph(), {.record_flows = links && &one == &samples.back()});
+      Timeline& last =
+          (one.iteration.times = simulate_iterations(one.graph(), {.record_flows = links && &one == &samples.back()}))
+              .last;
+      if (!passages_hold(one.graph(), last)) {
+        if (passages_held != nullptr) *passages_held = false;
+        return std::nullopt;
+      }
+      if (links && &one == &samples.back()) add_inner_flows(one.graph(), last);
       one.iteration.basis = one.lowered.basis;
     }
     const double rounds = static_cast<double>(all - few) / round - static_cast<double>(samples.size() - 1);

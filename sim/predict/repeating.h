@@ -50,7 +50,9 @@ struct Iteration {
   std::vector<InterconnectUse> interconnects;  // where requested, without timelines
 };
 
-// nullopt where fewer micro-batches save no work or do not repeat. `links`: measure link use too.
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links = false);
+// nullopt where fewer micro-batches save no work or do not repeat. `links`: measure link use too. Sets `passages_held` to false
+// where passages do not hold (passages.h).
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links = false,
+                                            bool* passages_held = nullptr);
 
 }  // namespace slmsim

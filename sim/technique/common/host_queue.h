@@ -61,8 +61,24 @@ class HostQueue {
         graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.of_gpu());
     return graph.delay({0}, tag, std::array{gpu, last_[rank]});
   }
-  // Sets a rank's host to the state of another rank's.
-  void follow(std::size_t rank, std::size_t other) { last_[rank] = last_[other]; }
+  // The same for a stretch that is merged of several, in tasks of which each is one span: the GPU's, the host's up to where it
+  // lets the stretch end, and the end.
+  struct Merged {
+    TaskId gpu, launching, end;
+  };
+  // `first`: the task after which a host begins that has launched nothing.
+  Merged run_merged(TaskGraph& graph, std::size_t rank, int device, const Stretch& stretch, TagId tag, TaskId after,
+                    TaskId first) {
+    const TaskId gpu = graph.compute(device, stretch.gpu, tag, std::array{after}, stretch.of_gpu());
+    if (!binds_[rank]) return {gpu, kNoTask, gpu};
+    const TagId launching = graph.tag({"launch kernels", TaskClass::kHost, graph.tags()[tag].pass});
+    const std::array free = {last_[rank] == kNoTask ? first : last_[rank]};
+    const TaskId least = graph.delay(stretch.from_host, launching, free);
+    last_[rank] = graph.host(device, stretch.host, launching, free);
+    return {gpu, least, graph.delay({0}, tag, std::array{gpu, least})};
+  }
+  // Goes on as the same rank of another queue.
+  void follow(std::size_t rank, const HostQueue& other) { last_[rank] = other.last_[rank]; }
 
  private:
   std::vector<bool> binds_;

@@ -1,0 +1,31 @@
+// A collective that all its GPUs begin at once, on links that carry nothing else: simulated by itself, for passages.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/collective/communicator.h"
+#include "sim/engine/passage.h"
+
+namespace slmsim {
+
+struct Alone {
+  Seconds length;
+  Inside inside;  // connections in the order in which Communicator::connect opens them
+  std::vector<std::vector<int>>
+      crossed;  // for each of them and each link of its route, by how many of them it is crossed
+};
+
+// A computation beside the collective, from its beginning, which NCCL's kernels slow down.
+struct Beside {
+  Seconds time;
+  Work work;
+
+  bool operator==(const Beside&) const = default;
+};
+
+// nullopt where the GPUs do not all end at once.
+std::optional<Alone> run_alone(const Network& network, const NcclSetup& nccl, const std::vector<int>& devices,
+                               const CollectiveCall& call, const std::optional<Beside>& beside = {});
+
+}  // namespace slmsim

@@ -1,0 +1,109 @@
+#include "sim/predict/passages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "sim/engine/capacity.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kSameTime = 1e-12;  // relative to the timeline's end
+
+// Whether each link is crossed by as many connections of the GPUs as where these are alone: more are of equal GPUs that share it.
+bool are_alone(const TaskGraph& graph, const Exchangers& gpus) {
+  std::map<int, std::map<int, int>> alone;  // per link, by those opened together
+  for (const auto& [opened, link, count] : gpus.crossings) {
+    const int known = alone[graph.link_of(link)].try_emplace(opened, count).first->second;
+    if (known != count) return false;
+  }
+  std::map<int, int> crossed;
+  for (const int connection : gpus.connections) {
+    if (connection == Exchangers::kRepeated) continue;
+    for (const int link : graph.connections()[connection].route.links) ++crossed[link];
+  }
+  return std::ranges::all_of(alone, [&](const auto& one) {
+    int sum = 0;
+    for (const auto& [opened, count] : one.second) sum += count;
+    const auto at = crossed.find(one.first);
+    return at != crossed.end() && at->second == sum;
+  });
+}
+
+using Passages = std::vector<const Passage*>;  // of the same GPUs, in their order
+
+// Whether an exchange takes place inside the passages between these times.
+bool exchange(const Passages& gpus, const Timeline& timeline, double start, double finish, double rounding) {
+  const auto ends_before = [&](const Passage* one, double time) { return timeline.finish[one->end] <= time; };
+  auto at = std::lower_bound(gpus.begin(), gpus.end(), start + rounding, ends_before);
+  for (; at != gpus.end() && timeline.start[(*at)->task] < finish - rounding; ++at) {
+    const PassageBegin begin = begin_of(**at, timeline);
+    for (const Inside::Span& span : (*at)->inside->exchanges) {
+      const double from = span.start(begin.gpu, begin.host);
+      if (from < finish - rounding && start + rounding < from + span.length) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool passages_hold(const TaskGraph& graph, const Timeline& timeline) {
+  const double rounding = kSameTime * timeline.end.value;
+  std::map<const Exchangers*, Passages> all;
+  for (const Passage& one : graph.passages()) {
+    if (!one.exchangers) continue;
+    Passages& passages = all[one.exchangers.get()];
+    // GPUs that exchange for two purposes at once share their links.
+    if (!passages.empty() && timeline.start[one.task] < timeline.finish[passages.back()->end] - rounding) return false;
+    passages.push_back(&one);
+    if (one.meeting == kNoTask) continue;
+    const auto end = [&](TaskId before) { return timeline.finish[before]; };
+    const auto [first, last] = std::ranges::minmax(graph.predecessors(one.meeting), {}, end);
+    if (end(last) - end(first) > rounding) return false;
+  }
+  if (all.empty()) return true;
+  // Windows change from one iteration to the next, and this is the last one's timeline.
+  if (has_windows(capacities(graph))) return false;
+  std::vector<const Passages*> over(graph.links().size());
+  for (auto& [exchangers, gpus] : all) {
+    if (!are_alone(graph, *exchangers)) return false;
+    for (const auto& crossing : exchangers->crossings) {
+      const Passages*& own = over[graph.link_of(crossing.link)];
+      if (own != nullptr && own != &gpus) return false;
+      own = &gpus;
+    }
+  }
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    if (task.kind != TaskKind::kTransfer) continue;
+    const Route& route = graph.connections()[task.place].route;
+    const double left = timeline.finish[id] - route.latency.value;  // until its last byte did
+    for (const int link : route.links) {
+      if (over[link] != nullptr && exchange(*over[link], timeline, timeline.start[id], left, rounding)) return false;
+    }
+  }
+  return true;
+}
+
+PassageBegin begin_of(const Passage& passage, const Timeline& timeline) {
+  const double host = passage.launching == kNoTask ? -INFINITY : timeline.start[passage.launching];
+  return {timeline.start[passage.task], host};
+}
+
+void add_inner_flows(const TaskGraph& graph, Timeline& timeline) {
+  for (const Passage& one : graph.passages()) {
+    if (!one.exchangers) continue;
+    const PassageBegin begin = begin_of(one, timeline);
+    for (const Inside::Transfer& inner : one.inside->transfers) {
+      const int connection = one.exchangers->connections[inner.connection];
+      if (connection == Exchangers::kRepeated) continue;
+      const double start = inner.when.start(begin.gpu, begin.host);
+      timeline.flows.push_back({connection, start, start + inner.when.length, inner.bytes});
+    }
+  }
+}
+
+}  // namespace slmsim

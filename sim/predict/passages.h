@@ -1,0 +1,21 @@
+// Passages (sim/engine/passage.h) after a simulation: whether they took place as was assumed, and what took place inside.
+#pragma once
+
+#include "sim/engine/simulate.h"
+
+namespace slmsim {
+
+// Whether the GPUs of each passage began it at once, within rounding, and nothing else crossed their links meanwhile. If not, the
+// timeline is of no use.
+bool passages_hold(const TaskGraph& graph, const Timeline& timeline);
+
+// When a passage's GPUs begin it, and their hosts are free.
+struct PassageBegin {
+  double gpu = 0, host = 0;  // s
+};
+PassageBegin begin_of(const Passage& passage, const Timeline& timeline);
+
+// Adds the flows inside passages, for the use of links.
+void add_inner_flows(const TaskGraph& graph, Timeline& timeline);
+
+}  // namespace slmsim
