@@ -73,17 +73,15 @@ int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::ve
     traits.push_back(given_[opened_.size()]);
   }
   // Two devices may be joined several times, once per communicator; a device may begin with others in several sets.
-  traits.push_back(asked.from);
-  traits.push_back(is_together() ? kApart : asked.to);
-  Pair& pair = pairs_[traits];
+  const int trait = traits_.try_emplace(std::move(traits), static_cast<int>(traits_.size())).first->second;
+  Pair& pair = pairs_[{trait, asked.from, is_together() ? kApart : asked.to}];
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
-  traits.resize(traits.size() - 2);
   asked.together = together_;
   // Numbers below 0 denote sets.
   const auto at_end = [&](int device) { return is_together() ? -1 - together_ : first(device); };
-  for (const int trait : {pair.count, at_end(asked.from), at_end(asked.to)}) traits.push_back(trait);
-  const auto [known, is_new] = colours_.try_emplace(std::move(traits), static_cast<int>(colours_.size()));
+  const std::array described = {trait, pair.count, at_end(asked.from), at_end(asked.to)};
+  const auto [known, is_new] = colours_.try_emplace(described, static_cast<int>(colours_.size()));
   if (is_new) sequences_.emplace_back();
   lines_.push_back({line_of(known->second), 0});
   asked.first_link = links_.size();

@@ -10,6 +10,7 @@
 // coarsest refinement that may be.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -124,11 +125,12 @@ class Fold {
   std::vector<std::vector<TaskId>> sequences_;
   std::vector<ConnectionRecord> opened_;
   std::vector<int> links_;  // of all opened connections
-  std::map<std::vector<double>, int> colours_;
+  std::map<std::vector<double>, int> traits_;
+  std::map<std::array<int, 4>, int> colours_;  // traits, number of such connections between the two devices, ends
   struct Pair {
     int group = -1, count = 0;
   };
-  std::map<std::vector<double>, Pair> pairs_;  // number of equal connections opened between the same two devices
+  std::map<std::array<int, 3>, Pair> pairs_;  // traits, and the same two devices
   int group_ = 0, together_ = kApart;          // of the connections to come
   std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;
