@@ -69,37 +69,48 @@ class Refined {
   bool split(Describe describe, Changed changed) {
     std::vector<std::uint32_t> again;
     again.swap(again_);
-    std::unordered_map<int, int> described;  // number of each colour's elements
-    for (const std::uint32_t element : again) ++described[colours_[element]];
-    std::unordered_map<std::vector<int>, int, HashOfNumbers> known;
+    struct Part {
+      int colour = 0, size = 0;
+    };
+    std::vector<Part> parts;  // elements of a colour with equal descriptions
+    std::unordered_map<std::vector<int>, std::size_t, HashOfNumbers> known;
+    std::unordered_map<int, int> left;  // of each colour, the elements not described
+    std::vector<std::size_t> part_of;
     std::vector<int> description;
-    std::vector<std::pair<std::uint32_t, int>> moved;
     for (const std::uint32_t element : again) {
       stale_[element] = false;
-      const int colour = colours_[element];
-      description.assign(1, colour);
+      description.assign(1, colours_[element]);
       describe(element, description);
-      const auto [at, is_new] = known.try_emplace(description, colour);
-      if (is_new) {
-        // The first ones described keep the colour if no others do.
-        int& left = described[colour];
-        if (left == sizes_[colour]) {
-          left = -1;
-        } else {
-          at->second = static_cast<int>(sizes_.size());
-          sizes_.push_back(0);
-          ++count_;
-        }
-      }
-      if (at->second != colour) moved.emplace_back(element, at->second);
+      const auto [at, is_new] = known.try_emplace(description, parts.size());
+      if (is_new) parts.push_back({description.front()});
+      ++parts[at->second].size;
+      --left.try_emplace(description.front(), sizes_[description.front()]).first->second;
+      part_of.push_back(at->second);
     }
-    for (const auto& [element, colour] : moved) {
-      --sizes_[colours_[element]];
-      ++sizes_[colour];
-      colours_[element] = colour;
+    // The largest part keeps the colour, unless elements that are not described do.
+    std::unordered_map<int, std::size_t> keeps;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      if (left.at(parts[part].colour) > 0) continue;
+      std::size_t& kept = keeps.try_emplace(parts[part].colour, part).first->second;
+      if (parts[part].size > parts[kept].size) kept = part;
     }
-    for (const auto& [element, colour] : moved) changed(element);
-    return !moved.empty();
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      auto& [colour, size] = parts[part];
+      const auto kept = keeps.find(colour);
+      if (kept != keeps.end() && kept->second == part) continue;
+      sizes_[colour] -= size;
+      colour = static_cast<int>(sizes_.size());
+      sizes_.push_back(size);
+      ++count_;
+    }
+    bool moved = false;
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      const int colour = parts[part_of[i]].colour;
+      if (std::exchange(colours_[again[i]], colour) == colour) continue;
+      moved = true;
+      changed(again[i]);
+    }
+    return moved;
   }
 
  private:
