@@ -141,7 +141,7 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
       if (links[l].back >= 0) add(links[l].back, l);
     }
   });
-  // Sets that begin together, and their connections.
+  // Per communicator that begins together: its connections.
   const Lists members(static_cast<std::size_t>(group_) + 1, [&](auto add) {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       if (opened_[i].together != kApart) add(opened_[i].group, i);
