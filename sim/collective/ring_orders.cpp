@@ -137,6 +137,10 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
   for (int rail = 0; rail < rails; ++rail) {
     RankOrder order;
     for (const int vm : vms) {
+      if (ranks[vm].size() == 1) {
+        order.push_back(ranks[vm].front());
+        continue;
+      }
       for (const int gpu : rail_order(inside(vm), rail)) {
         for (const std::size_t rank : ranks[vm]) {
           if (slot(vm, rank) == gpu) order.push_back(rank);

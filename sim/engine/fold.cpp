@@ -4,38 +4,16 @@
 #include <array>
 #include <iterator>
 
+#include "sim/engine/refinement.h"
+
 namespace slmsim {
-
-namespace {
-
-struct HashOfNumbers {
-  std::size_t operator()(const std::vector<int>& numbers) const {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-    for (const int number : numbers) hash = (hash ^ static_cast<std::uint32_t>(number)) * 1099511628211U;
-    return static_cast<std::size_t>(hash);
-  }
-};
-
-// Numbers descriptions; equal descriptions get equal numbers.
-class Numbers {
- public:
-  int of(const std::vector<int>& description) {
-    return known_.try_emplace(description, static_cast<int>(known_.size())).first->second;
-  }
-  std::size_t count() const { return known_.size(); }
-
- private:
-  std::unordered_map<std::vector<int>, int, HashOfNumbers> known_;
-};
-
-}  // namespace
 
 struct Fold::Partition {
   std::vector<int> devices, connections, links;
   std::size_t device_colours = 0, connection_colours = 0;
-  // Sorted crossings of each link: colours of connections; for TCP also the position of the link on the path, since
-  // data arrives and queues there after the links before.
-  std::vector<std::vector<std::pair<int, int>>> crossing;
+  // Connections that cross each link, and where on their paths: for TCP, data arrives and queues at a link after the
+  // links before.
+  Lists crossing, places;
 };
 
 Fold::Fold(Colouring colours) : given_(std::move(colours.connections)) {
@@ -73,17 +51,15 @@ int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::ve
     traits.push_back(given_[opened_.size()]);
   }
   // Two devices may be joined several times, once per communicator; a device may begin with others in several sets.
-  traits.push_back(asked.from);
-  traits.push_back(is_together() ? kApart : asked.to);
-  Pair& pair = pairs_[traits];
+  const int trait = traits_.try_emplace(std::move(traits), static_cast<int>(traits_.size())).first->second;
+  Pair& pair = pairs_[{trait, asked.from, is_together() ? kApart : asked.to}];
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
-  traits.resize(traits.size() - 2);
   asked.together = together_;
   // Numbers below 0 denote sets.
   const auto at_end = [&](int device) { return is_together() ? -1 - together_ : first(device); };
-  for (const int trait : {pair.count, at_end(asked.from), at_end(asked.to)}) traits.push_back(trait);
-  const auto [known, is_new] = colours_.try_emplace(std::move(traits), static_cast<int>(colours_.size()));
+  const std::array described = {trait, pair.count, at_end(asked.from), at_end(asked.to)};
+  const auto [known, is_new] = colours_.try_emplace(described, static_cast<int>(colours_.size()));
   if (is_new) sequences_.emplace_back();
   lines_.push_back({line_of(known->second), 0});
   asked.first_link = links_.size();
@@ -112,21 +88,6 @@ std::uint64_t Fold::place(int connection) const {
   return (static_cast<std::uint64_t>(line.sequence) << 32) | line.next;
 }
 
-// For each connection of a group that begins together: a number for the colours of the group's devices.
-std::vector<int> Fold::sets_of(const std::vector<int>& device_colours) const {
-  Numbers numbers;
-  std::vector<int> sets(opened_.size(), kApart);
-  for (std::size_t i = 0, end = 0; i < opened_.size(); i = end) {
-    std::vector<int> colours;
-    for (end = i; end < opened_.size() && opened_[end].group == opened_[i].group; ++end)
-      colours.push_back(device_colours[opened_[end].from]);
-    if (opened_[i].together == kApart) continue;
-    std::sort(colours.begin(), colours.end());
-    std::fill(sets.begin() + static_cast<long>(i), sets.begin() + static_cast<long>(end), numbers.of(colours));
-  }
-  return sets;
-}
-
 // Pairs of connections of one communicator and NIC, the second of which ends where the first begins: in a ring, a transfer waits
 // for that of the connection before.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Fold::connections_before() const {
@@ -152,71 +113,116 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Fold::connections_before() 
 
 // Refines colours by those of their neighbours until none is split.
 Fold::Partition Fold::refined(const std::vector<Link>& links) const {
-  Partition now;
-  now.devices = first_;
-  for (const ConnectionRecord& opened : opened_) now.connections.push_back(opened.colour);
-  std::map<double, int> rates;
-  for (const Link& link : links)
-    now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
-  const auto before = connections_before();
-  std::vector<std::vector<std::pair<int, int>>> crossing(links.size());
-  std::vector<std::vector<int>> of_device(first_.size());
-  std::vector<int> description;
-  for (std::size_t counted = 0;;) {
-    for (auto& one : crossing) one.clear();
-    for (auto& one : of_device) one.clear();
+  const auto each_crossing = [this](auto add) {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
-      const ConnectionRecord& opened = opened_[i];
-      for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
-        crossing[links_[l]].emplace_back(now.connections[i],
-                                         opened.windowed ? static_cast<int>(l - opened.first_link) : 0);
-      of_device[opened.from].push_back(2 * now.connections[i]);
-      of_device[opened.to].push_back(2 * now.connections[i] + 1);
+      for (std::size_t l = opened_[i].first_link; l < opened_[i].end_link; ++l) add(links_[l], i, l);
     }
-    Numbers of_links, of_connections, of_devices;
-    const std::vector<int> sets = sets_of(now.devices);
-    Partition finer;
+  };
+  const auto each_end = [this](auto add) {
+    for (std::size_t i = 0; i < opened_.size(); ++i) {
+      add(opened_[i].from, 2 * i);
+      add(opened_[i].to, 2 * i + 1);
+    }
+  };
+  const auto pairs = connections_before();
+  Lists crossing(links.size(), [&](auto add) { each_crossing([&](int l, auto i, auto) { add(l, i); }); });
+  Lists places(links.size(), [&](auto add) {
+    each_crossing([&](int l, auto i, auto at) { add(l, opened_[i].windowed ? at - opened_[i].first_link : 0); });
+  });
+  const Lists ends(first_.size(), each_end);
+  const Lists before(opened_.size(), [&](auto add) {
+    for (const auto& [one, other] : pairs) add(one, other);
+  });
+  const Lists after(opened_.size(), [&](auto add) {
+    for (const auto& [one, other] : pairs) add(other, one);
+  });
+  const Lists answers(links.size(), [&](auto add) {
     for (std::size_t l = 0; l < links.size(); ++l) {
-      std::sort(crossing[l].begin(), crossing[l].end());
-      description.clear();
-      for (const auto& [colour, place] : crossing[l]) {
-        description.push_back(colour);
-        description.push_back(place);
-      }
-      description.push_back(now.links[l]);
-      description.push_back(links[l].back < 0 ? -1 : now.links[links[l].back]);
-      finer.links.push_back(of_links.of(description));
+      if (links[l].back >= 0) add(links[l].back, l);
     }
-    for (std::size_t d = 0; d < first_.size(); ++d) {
-      std::sort(of_device[d].begin(), of_device[d].end());
-      of_device[d].push_back(now.devices[d]);
-      finer.devices.push_back(of_devices.of(of_device[d]));
-    }
-    auto other = before.begin();
+  });
+  // Per communicator that begins together: its connections.
+  const Lists members(static_cast<std::size_t>(group_) + 1, [&](auto add) {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
-      const ConnectionRecord& opened = opened_[i];
-      description = {now.connections[i], sets[i]};
-      if (sets[i] == kApart) description = {now.connections[i], now.devices[opened.from], now.devices[opened.to]};
-      const auto ahead = static_cast<long>(description.size());
-      for (; other != before.end() && other->first == i; ++other) description.push_back(now.connections[other->second]);
-      std::sort(description.begin() + ahead, description.end());
-      description.push_back(kApart);
-      for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(now.links[links_[l]]);
-      finer.connections.push_back(of_connections.of(description));
+      if (opened_[i].together != kApart) add(opened_[i].group, i);
     }
-    finer.device_colours = of_devices.count();
-    finer.connection_colours = of_connections.count();
-    const std::size_t count = of_links.count() + of_connections.count() + of_devices.count();
-    // Crossings use the colours of `now`, which equal these up to renumbering.
-    if (count == counted) {
-      now.device_colours = finer.device_colours;
-      now.connection_colours = finer.connection_colours;
-      now.crossing = std::move(crossing);
-      return now;
-    }
-    counted = count;
-    now = std::move(finer);
+  });
+  std::vector<int> colours;
+  colours.reserve(opened_.size());
+  for (const ConnectionRecord& opened : opened_) colours.push_back(opened.colour);
+  std::map<double, int> rates;
+  std::vector<int> by_rate;
+  for (const Link& link : links)
+    by_rate.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
+  Refined of_devices(first_), of_connections(std::move(colours)), of_links(std::move(by_rate)),
+      of_sets(std::vector<int>(static_cast<std::size_t>(group_) + 1));
+  for (bool changes = true; changes;) {
+    changes = of_links.split(
+        [&](std::size_t link, std::vector<int>& description) {
+          std::vector<std::pair<int, int>> crossed;
+          const auto by = crossing.of(link), at = places.of(link);
+          for (std::size_t i = 0; i < by.size(); ++i) crossed.emplace_back(of_connections[by[i]], at[i]);
+          std::sort(crossed.begin(), crossed.end());
+          for (const auto& [colour, place] : crossed) description.insert(description.end(), {colour, place});
+          description.push_back(links[link].back < 0 ? -1 : of_links[links[link].back]);
+        },
+        [&](std::size_t link) {
+          for (const std::uint32_t i : crossing.of(link)) of_connections.describe_again(i);
+          for (const std::uint32_t other : answers.of(link)) of_links.describe_again(other);
+        });
+    changes |= of_devices.split(
+        [&](std::size_t device, std::vector<int>& description) {
+          for (const std::uint32_t end : ends.of(device))
+            description.push_back(2 * of_connections[end / 2] + static_cast<int>(end % 2));
+          std::sort(description.begin() + 1, description.end());
+        },
+        [&](std::size_t device) {
+          for (const std::uint32_t end : ends.of(device)) {
+            const ConnectionRecord& opened = opened_[end / 2];
+            if (opened.together == kApart) {
+              of_connections.describe_again(end / 2);
+            } else {
+              of_sets.describe_again(static_cast<std::size_t>(opened.group));
+            }
+          }
+        });
+    changes |= of_sets.split(
+        [&](std::size_t set, std::vector<int>& description) {
+          for (const std::uint32_t i : members.of(set)) description.push_back(of_devices[opened_[i].from]);
+          std::sort(description.begin() + 1, description.end());
+        },
+        [&](std::size_t set) {
+          for (const std::uint32_t i : members.of(set)) of_connections.describe_again(i);
+        });
+    changes |= of_connections.split(
+        [&](std::size_t connection, std::vector<int>& description) {
+          const ConnectionRecord& opened = opened_[connection];
+          if (opened.together == kApart) {
+            description.insert(description.end(), {of_devices[opened.from], of_devices[opened.to]});
+          } else {
+            description.push_back(of_sets[static_cast<std::size_t>(opened.group)]);
+          }
+          const auto ahead = static_cast<long>(description.size());
+          for (const std::uint32_t other : before.of(connection)) description.push_back(of_connections[other]);
+          std::sort(description.begin() + ahead, description.end());
+          description.push_back(kApart);
+          for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(of_links[links_[l]]);
+        },
+        [&](std::size_t connection) {
+          const ConnectionRecord& opened = opened_[connection];
+          for (std::size_t l = opened.first_link; l < opened.end_link; ++l) of_links.describe_again(links_[l]);
+          of_devices.describe_again(opened.from);
+          of_devices.describe_again(opened.to);
+          for (const std::uint32_t other : after.of(connection)) of_connections.describe_again(other);
+        });
   }
+  return {.devices = of_devices.taken(),
+          .connections = of_connections.taken(),
+          .links = of_links.taken(),
+          .device_colours = of_devices.count(),
+          .connection_colours = of_connections.count(),
+          .crossing = std::move(crossing),
+          .places = std::move(places)};
 }
 
 Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
@@ -247,12 +253,13 @@ Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> 
       if (std::find(way.begin(), way.end(), link) != way.end()) continue;
       std::size_t shares = 0;
       int only_place = -1;
-      for (const auto& [colour, place] : partition.crossing[link]) {
-        if (colour != partition.connections[i]) continue;
+      const auto by = partition.crossing.of(link), at = partition.places.of(link);
+      for (std::size_t c = 0; c < by.size(); ++c) {
+        if (partition.connections[by[c]] != partition.connections[i]) continue;
         ++shares;
         // An equal connection reaches it over other links.
-        if (only_place >= 0 && place != only_place) throw ColouringError();
-        only_place = place;
+        if (only_place >= 0 && static_cast<int>(at[c]) != only_place) throw ColouringError();
+        only_place = static_cast<int>(at[c]);
       }
       way.insert(way.end(), shares, link);
     }

@@ -10,6 +10,7 @@
 // coarsest refinement that may be.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -85,14 +86,10 @@ class Fold {
   // Whether two connections are at the same position of the same colour, and the number of that position.
   bool in_step(int a, int b) const { return place(a) == place(b); }
   std::uint64_t place(int connection) const;
-  void skip(int connection, std::uint32_t tasks) {
-    lines_[line_of(connection)].next += tasks;
-  }
+  void skip(int connection, std::uint32_t tasks) { lines_[line_of(connection)].next += tasks; }
 
   // Sets a line to the position of another one, whose tasks it shares.
-  void follow(int line, int other) {
-    lines_[line].next = lines_[other].next;
-  }
+  void follow(int line, int other) { lines_[line].next = lines_[other].next; }
 
   // Results of whole calls; `key` describes everything that equal calls have in common.
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>>& calls() { return calls_; }
@@ -117,19 +114,19 @@ class Fold {
   struct Partition;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> connections_before() const;
   Partition refined(const std::vector<Link>& links) const;
-  std::vector<int> sets_of(const std::vector<int>& device_colours) const;
 
   std::vector<int> first_, given_;  // given_: per connection
   std::vector<Line> lines_;
   std::vector<std::vector<TaskId>> sequences_;
   std::vector<ConnectionRecord> opened_;
   std::vector<int> links_;  // of all opened connections
-  std::map<std::vector<double>, int> colours_;
+  std::map<std::vector<double>, int> traits_;
+  std::map<std::array<int, 4>, int> colours_;  // traits, number of such connections between the two devices, ends
   struct Pair {
     int group = -1, count = 0;
   };
-  std::map<std::vector<double>, Pair> pairs_;  // number of equal connections opened between the same two devices
-  int group_ = 0, together_ = kApart;          // of the connections to come
+  std::map<std::array<int, 3>, Pair> pairs_;  // traits, and the same two devices
+  int group_ = 0, together_ = kApart;         // of the connections to come
   std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;

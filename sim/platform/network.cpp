@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,8 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
   return window;
 }
 
-Network::Network(const Platform& platform) : platform_(platform), wan_routes_(platform) {
+Network::Network(std::shared_ptr<const Platform> kept) : platform_(std::move(kept)), wan_routes_(*platform_) {
+  const Platform& platform = *platform_;
   for (const auto& device : platform.devices) {
     const Vm& vm = platform.vms[device.vm];
     const auto known = [](BytesPerSecond measured, BytesPerSecond stated) {
@@ -107,18 +109,18 @@ void Network::add_pair(Link there, Link back) {
 
 void Network::add_pair_links() {
   const auto limited = [](const WanLink& link) { return link.bandwidth_of == BandwidthOf::kPair; };
-  if (std::ranges::none_of(platform_.links, limited)) return;
+  if (std::ranges::none_of(platform_->links, limited)) return;
   const auto rate = [&](int from, int to) {
     BytesPerSecond least = kAnyRate;
-    for (const WanHop& hop : wan_routes_.between(platform_.vms[from].site, platform_.vms[to].site)) {
-      if (limited(platform_.links[hop.link])) least = std::min(least, direction_of(platform_, hop).bandwidth);
+    for (const WanHop& hop : wan_routes_.between(platform_->vms[from].site, platform_->vms[to].site)) {
+      if (limited(platform_->links[hop.link])) least = std::min(least, direction_of(*platform_, hop).bandwidth);
     }
     return least;
   };
   const auto name = [&](int from, int to) {
-    return fmt::format("{}->{}", platform_.vms[from].name, platform_.vms[to].name);
+    return fmt::format("{}->{}", platform_->vms[from].name, platform_->vms[to].name);
   };
-  const int vms = static_cast<int>(platform_.vms.size());
+  const int vms = static_cast<int>(platform_->vms.size());
   for (int a = 0; a < vms; ++a) {
     for (int b = a + 1; b < vms; ++b) {
       const BytesPerSecond there = rate(a, b), back = rate(b, a);
@@ -133,10 +135,10 @@ void Network::add_pair_links() {
 
 Route Network::route(int from, int to, int nic, int relay) const {
   assert(from != to);
-  const Device& source = platform_.devices[from];
-  const Device& target = platform_.devices[to];
-  const Vm& vm_out = platform_.vms[source.vm];
-  const Vm& vm_in = platform_.vms[target.vm];
+  const Device& source = platform_->devices[from];
+  const Device& target = platform_->devices[to];
+  const Vm& vm_out = platform_->vms[source.vm];
+  const Vm& vm_in = platform_->vms[target.vm];
   Route route;
   if (source.vm == target.vm && !vm_out.type.inside.empty())
     return relay < 0 ? route_between_gpus(from, to) : route_by_relay(from, to, relay);
@@ -154,8 +156,8 @@ Route Network::route(int from, int to, int nic, int relay) const {
     return route;
   }
   if (!append_to_nic(route, source.vm, from, nic)) route.links = {4 * from, first_nic_ + 2 * source.vm};
-  const Site& site_out = platform_.sites[vm_out.site];
-  const Site& site_in = platform_.sites[vm_in.site];
+  const Site& site_out = platform_->sites[vm_out.site];
+  const Site& site_in = platform_->sites[vm_in.site];
   Seconds rtt = site_out.rtt;
   Bytes mtu = std::min(site_out.mtu, site_in.mtu);
   double survival = 1.0;
@@ -166,18 +168,18 @@ Route Network::route(int from, int to, int nic, int relay) const {
     const auto& path = wan_routes_.between(vm_out.site, vm_in.site);
     assert(!path.empty() && "missing_routes was asked");
     for (const WanHop& hop : path) {
-      const WanLink& link = platform_.links[hop.link];
+      const WanLink& link = platform_->links[hop.link];
       route.links.push_back(wan_link(hop));
       mtu = std::min(mtu, link.mtu);
-      survival *= 1.0 - direction_of(platform_, hop).loss;
-      if (link.bandwidth_of == BandwidthOf::kConnection) each = std::min(each, direction_of(platform_, hop).bandwidth);
+      survival *= 1.0 - direction_of(*platform_, hop).loss;
+      if (link.bandwidth_of == BandwidthOf::kConnection) each = std::min(each, direction_of(*platform_, hop).bandwidth);
     }
     const auto pair = pair_links_.find({source.vm, target.vm});
     if (pair != pair_links_.end()) route.links.push_back(pair->second);
     // Acknowledgements take the fastest way back, which may differ.
-    rtt = delay_of(platform_, path);
+    rtt = delay_of(*platform_, path);
     route.latency = to_nic + rtt;
-    rtt += delay_of(platform_, wan_routes_.between(vm_in.site, vm_out.site));
+    rtt += delay_of(*platform_, wan_routes_.between(vm_in.site, vm_out.site));
   }
   if (!append_from_nic(route, target.vm, nic, to)) {
     route.links.push_back(first_nic_ + 2 * target.vm + 1);
@@ -199,7 +201,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
 }
 
 bool Network::share_vm(int from, int to) const {
-  const auto vm = [&](int device) { return platform_.devices[device].vm; };
+  const auto vm = [&](int device) { return platform_->devices[device].vm; };
   return vm(from) == vm(to);
 }
 

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/platform.h"
@@ -74,7 +76,10 @@ struct Route {
 
 class Network {
  public:
-  explicit Network(const Platform& platform);
+  // The platform must outlive the network, unchanged; a temporary one is kept.
+  explicit Network(const Platform& platform)
+      : Network(std::shared_ptr<const Platform>(std::shared_ptr<void>(), &platform)) {}
+  explicit Network(Platform&& platform) : Network(std::make_shared<const Platform>(std::move(platform))) {}
 
   const std::vector<Link>& links() const { return links_; }
   // From GPU `from` to GPU `to`, indices into Platform::devices, which must differ; between sites by
@@ -100,6 +105,7 @@ class Network {
   Seconds round_trip(int from, int to) const;
 
  private:
+  explicit Network(std::shared_ptr<const Platform> platform);
   void add_pair(Link there, Link back);
   void add_node_links(int vm);
   void add_pair_links();
@@ -114,7 +120,7 @@ class Network {
   bool append_from_nic(Route& route, int vm, int nic, int gpu) const;
   int wan_link(const WanHop& hop) const { return first_wan_ + 2 * hop.link + (hop.forward ? 0 : 1); }
 
-  Platform platform_;
+  std::shared_ptr<const Platform> platform_;
   std::vector<Link> links_;
   WanRoutes wan_routes_;
   int first_wan_ = 0, first_nic_ = 0;

@@ -54,7 +54,7 @@ std::vector<LastHop> last_hops(const NodeInside& inside, int from) {
 }  // namespace
 
 void Network::add_node_links(int vm) {
-  const Vm& node = platform_.vms[vm];
+  const Vm& node = platform_->vms[vm];
   const NodeInside& inside = node.type.inside;
   NodeLinks& links = nodes_[vm];
   const auto part = [&](int index) -> const NodePart& { return inside.parts[index]; };
@@ -106,7 +106,7 @@ void Network::add_node_links(int vm) {
 }
 
 void Network::append(Route& route, int vm, int from, const std::vector<PartHop>& way) const {
-  const NodeInside& inside = platform_.vms[vm].type.inside;
+  const NodeInside& inside = platform_->vms[vm].type.inside;
   const NodeLinks& links = nodes_[vm];
   int at = from;
   const PartLink* before = nullptr;
@@ -136,8 +136,8 @@ Route Network::route_inside(int vm, int from, int to) const {
 
 // Without peer-to-peer access, transfers without a direct link are staged through the memory nearest to the sender.
 Route Network::route_between_gpus(int from, int to) const {
-  const int vm = platform_.devices[from].vm;
-  const VmType& type = platform_.vms[vm].type;
+  const int vm = platform_->devices[from].vm;
+  const VmType& type = platform_->vms[vm].type;
   const auto& way = this->way(vm, part_of(from), part_of(to));
   const bool staged = !type.peer_to_peer && way.size() > 1;
   const int memory = staged ? nearest(from, PartKind::kMemory) : -1;
@@ -164,7 +164,7 @@ Route Network::route_between_gpus(int from, int to) const {
 }
 
 Route Network::route_by_relay(int from, int to, int relay) const {
-  const int vm = platform_.devices[from].vm;
+  const int vm = platform_->devices[from].vm;
   Route route = route_inside(vm, part_of(from), part_of(relay));
   route.staged = true;
   append(route, vm, part_of(relay), this->way(vm, part_of(relay), part_of(to)));
@@ -174,19 +174,19 @@ Route Network::route_by_relay(int from, int to, int relay) const {
 const std::vector<PartHop>& Network::way(int vm, int from, int to) const {
   const int type = types_[vm];
   const auto [at, is_new] = ways_inside_.try_emplace({type, from, to});
-  if (is_new) at->second = way_inside(platform_.vms[type].type.inside, from, to);
+  if (is_new) at->second = way_inside(platform_->vms[type].type.inside, from, to);
   return at->second;
 }
 
 int Network::nearest_in(int vm, int from, PartKind kind) const {
   const int type = types_[vm];
   const auto [at, is_new] = nearest_.try_emplace({type, from, kind}, -1);
-  if (is_new) at->second = nearest_part(platform_.vms[type].type.inside, from, kind);
+  if (is_new) at->second = nearest_part(platform_->vms[type].type.inside, from, kind);
   return at->second;
 }
 
 int Network::part_of(int device) const {
-  const Vm& vm = platform_.vms[platform_.devices[device].vm];
+  const Vm& vm = platform_->vms[platform_->devices[device].vm];
   int part = -1;
   for (int left = device - vm.first_device; left >= 0; left -= vm.type.inside.parts[part].kind == PartKind::kGpu)
     ++part;
@@ -194,13 +194,13 @@ int Network::part_of(int device) const {
 }
 
 int Network::nearest(int device, PartKind kind) const {
-  const int vm = platform_.devices[device].vm;
+  const int vm = platform_->devices[device].vm;
   return nearest_in(vm, part_of(device), kind);
 }
 
 Route Network::host_route(int device, bool to_memory) const {
-  const Device& at = platform_.devices[device];
-  if (!platform_.vms[at.vm].type.inside.empty()) {
+  const Device& at = platform_->devices[device];
+  if (!platform_->vms[at.vm].type.inside.empty()) {
     const int gpu = part_of(device), memory = nearest(device, PartKind::kMemory);
     return to_memory ? route_inside(at.vm, gpu, memory) : route_inside(at.vm, memory, gpu);
   }
@@ -219,20 +219,20 @@ Route Network::host_route(int device, bool to_memory) const {
 }
 
 Route Network::drive_route(int device, int drive, bool write) const {
-  const int vm = platform_.devices[device].vm;
+  const int vm = platform_->devices[device].vm;
   const int memory = nearest(device, PartKind::kMemory);
   return write ? route_inside(vm, memory, drive) : route_inside(vm, drive, memory);
 }
 
 int Network::medium_link(int vm, int drive) const {
-  const auto drives = platform_.vms[vm].type.inside.of_kind(PartKind::kDrive);
+  const auto drives = platform_->vms[vm].type.inside.of_kind(PartKind::kDrive);
   const auto at = std::ranges::find(drives, drive) - drives.begin();
   return nodes_[vm].medium[at];
 }
 
 // Sets `nic` to the number of the NIC among the node's.
 bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
-  const NodeInside& inside = platform_.vms[vm].type.inside;
+  const NodeInside& inside = platform_->vms[vm].type.inside;
   const auto nics = inside.of_kind(PartKind::kNic);
   if (nics.empty()) return false;
   const bool named = nic >= 0 && nic < static_cast<int>(nics.size());
@@ -246,7 +246,7 @@ bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
 
 // A NIC talks to the one of the same number, as NCCL pairs them; to the nearest where there is none.
 bool Network::append_from_nic(Route& route, int vm, int nic, int gpu) const {
-  const NodeInside& inside = platform_.vms[vm].type.inside;
+  const NodeInside& inside = platform_->vms[vm].type.inside;
   const auto nics = inside.of_kind(PartKind::kNic);
   if (nics.empty()) return false;
   int part = nearest(gpu, PartKind::kNic);

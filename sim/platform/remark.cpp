@@ -59,8 +59,9 @@ void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string
 
 // Adds profiles that may belong to another variant of the GPU.
 void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& out) {
-  for (const Device& device : platform.devices) {
-    const Gpu& gpu = device.gpu;
+  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
+    const Gpu& gpu = platform.devices[i].gpu;
+    if (i > 0 && gpu == platform.devices[i - 1].gpu) continue;
     if (gpu.kernels && gpu.measured_on.empty())
       add_once(out, fmt::format("the profile of {} does not name the GPU it was measured on: its times are used as "
                                 "{}'s; write gpu: {} in it if they are",
@@ -90,10 +91,9 @@ std::vector<std::string> contradictions_in(const Platform& platform) {
 std::vector<std::string> remarks_on(const Platform& platform) {
   std::vector<std::string> out;
   for (const Vm& vm : platform.vms) {
-    const auto measured = [&](const Device& device) {
-      return device.gpu.buses.peer.value > 0 && &platform.vms[device.vm] == &vm;
-    };
-    if (vm.device_count < 2 || std::ranges::any_of(platform.devices, measured)) continue;
+    const auto measured = [](const Device& device) { return device.gpu.buses.peer.value > 0; };
+    const auto first = platform.devices.begin() + vm.first_device;
+    if (vm.device_count < 2 || std::any_of(first, first + vm.device_count, measured)) continue;
     if (vm.type.inside.empty()) add_lacking(platform, vm, out);
     if (vm.type.says_how_gpus_meet) continue;
     add_once(out, fmt::format("VM type {} does not say how its GPUs reach each other: host memory is used, at {:g} of "

@@ -302,7 +302,7 @@ void note_assumptions(const std::vector<Assumption>& all, const Scenario& scenar
 }  // namespace
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
-  const Network network(scenario.platform);
+  std::optional<Network> network;  // of the thread that answers alone
   const auto assumptions = assumptions_of(scenario);
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
   struct Question {
@@ -322,13 +322,15 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
       return std::pair(request.group.devices.size(), request.model.layers);
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+    threads = std::min(threads, order.size());
+    if (threads <= 1 && !network) network.emplace(scenario.platform);
     in_parallel(order.size(), threads, [&](std::size_t i) {
       std::optional<Network> own;  // a network caches the routes it was asked for: one per thread
       if (threads > 1) own.emplace(scenario.platform);
       stop_if(options.stop);
       const auto& [request, known] = questions[order[i]];
       Prediction& prediction = out[before + order[i]];
-      prediction = predict_with(request, own ? *own : network, options, known);
+      prediction = predict_with(request, own ? *own : *network, options, known);
       note_assumptions(assumptions, scenario, prediction);
     });
     questions.clear();

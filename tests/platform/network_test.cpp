@@ -56,6 +56,14 @@ TEST(Network, CrossesTheWideAreaBetweenSites) {
               ElementsAre("pcie:e/0:out", "nic:e:out", "wan:east->west", "nic:w:in", "pcie:w/1:in"));
 }
 
+TEST(Network, KeepsATemporaryPlatform) {
+  const World world(kCluster);
+  const Network network(platform_of(kCluster));
+  const int from = device(world.platform, "w/1"), to = device(world.platform, "e/0");
+  EXPECT_EQ(network.route(from, to).links, world.route("w/1", "e/0").links);
+  EXPECT_EQ(network.round_trip(from, to).value, 20e-3);
+}
+
 TEST(Network, StaysInsideASite) {
   EXPECT_THAT(World(kCluster).crossed("w/0", "w2/0"),
               ElementsAre("pcie:w/0:out", "nic:w:out", "nic:w2:in", "pcie:w2/0:in"));

@@ -1,7 +1,7 @@
 #include "sim/technique/common/memory.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace slmsim {
 namespace {
@@ -59,38 +59,41 @@ std::vector<Store> stores_of(const Plan& plan, const OperatorGraph& operators, c
   std::vector<Store> out;
   const Platform& platform = scenario.platform;
   const std::vector<int> gpus = devices_of(plan);
-  std::set<int> vms;
-  for (const int gpu : gpus) vms.insert(platform.devices[gpu].vm);
+  std::map<int, std::vector<int>> of_vm;
+  for (const int gpu : gpus) of_vm[platform.devices[gpu].vm].push_back(gpu);
   StoreMemory each;
   if (plan.technique->stored) each = plan.technique->stored(plan, operators, scenario);
-  const Network network(platform);
-  for (const int vm : vms) {
+  const NodeInside* known = nullptr;
+  std::vector<int> nearest;  // the memory of each GPU of `known`, which VMs of one type share
+  for (const auto& [vm, own] : of_vm) {
     const NodeInside& inside = platform.vms[vm].type.inside;
+    if (!known || *known != inside) {
+      known = &inside;
+      nearest.clear();
+      for (const int part : inside.of_kind(PartKind::kGpu))
+        nearest.push_back(nearest_part(inside, part, PartKind::kMemory));
+    }
     const std::string& name = platform.vms[vm].name;
     for (const int memory : inside.of_kind(PartKind::kMemory)) {
       Store store{name + "/" + inside.parts[memory].name,
                   false,
                   {},
                   inside.parts[memory].capacity};
-      for (const int gpu : gpus) {
-        const bool here = platform.devices[gpu].vm == vm &&
-                          network.nearest(gpu, PartKind::kMemory) == memory;
-        if (here) store.used += each.host + kHostFramework;
+      for (const int gpu : own) {
+        if (nearest[gpu - platform.vms[vm].first_device] == memory) store.used += each.host + kHostFramework;
       }
       out.push_back(std::move(store));
     }
     if (inside.empty() && platform.vms[vm].type.host_memory.value > 0 && each.host.value > 0) {
       Store store{name + "/memory", false, {}, platform.vms[vm].type.host_memory};
-      for (const int gpu : gpus) {
-        if (platform.devices[gpu].vm == vm) store.used += each.host + kHostFramework;
-      }
+      for (std::size_t i = 0; i < own.size(); ++i) store.used += each.host + kHostFramework;
       out.push_back(std::move(store));
     }
     for (const Volume& volume : inside.volumes) {
       Store store{name + "/" + volume.name, true, {}, {}};
       for (const int part_index : volume.drives)
         store.limit += inside.parts[part_index].capacity;
-      for (const int gpu : gpus) {
+      for (const int gpu : own) {
         if (volume_of(platform, gpu) == &volume) store.used += each.drive;
       }
       out.push_back(std::move(store));
