@@ -9,9 +9,9 @@
 
 namespace slmsim {
 
-class Dice {
+class CaseDice {
  public:
-  explicit Dice(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  explicit CaseDice(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15u + 1) {}
 
   std::int64_t number(std::int64_t least, std::int64_t most) {
     return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));

@@ -254,7 +254,7 @@ class ScenarioDraw {
     return software;
   }
 
-  Dice dice_;
+  CaseDice dice_;
   Json out_;
   int gpus_ = 0;
 };

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 Json draw_scenario(std::uint64_t seed);
 
 // Techniques with any of their options, for a batch of `batch` sequences.
-Json draw_techniques(Dice& dice, int batch, int gpus);
+Json draw_techniques(CaseDice& dice, int batch, int gpus);
 
 // Reads what draw_techniques() needs to know, once for this process and those that it starts.
 void describe_options();

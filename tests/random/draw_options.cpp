@@ -25,7 +25,7 @@ const OptionKeys& option_keys() {
   return kKeys;
 }
 
-std::string draw_quantity(Dice& dice, const ValueType& type) {
+std::string draw_quantity(CaseDice& dice, const ValueType& type) {
   if (dice.one_in(4) && type.low <= 0) return type.dimension == Dimension::kTime ? "0 s" : "0 B";
   if (type.dimension == Dimension::kTime)
     return fmt::format("{:.6g} s", dice.log_between(std::max(type.low, 1e-3), std::min(type.high, 100.0)));
@@ -33,7 +33,7 @@ std::string draw_quantity(Dice& dice, const ValueType& type) {
 }
 
 // GPUs along one or two axes, mostly all GPUs.
-Json draw_mesh(Dice& dice, int gpus) {
+Json draw_mesh(CaseDice& dice, int gpus) {
   std::vector<int> divisors;
   for (int n = 1; n <= gpus; ++n) {
     if (gpus % n == 0) divisors.push_back(n);
@@ -42,7 +42,7 @@ Json draw_mesh(Dice& dice, int gpus) {
   return dice.one_in(3) ? Json{gpus} : Json{rows, gpus / rows};
 }
 
-Json draw_value(Dice& dice, const KeyRecord& key, int batch, int gpus) {
+Json draw_value(CaseDice& dice, const KeyRecord& key, int batch, int gpus) {
   const ValueType& type = key.types[dice.number(0, std::ssize(key.types) - 1)];
   switch (type.kind) {
     case ValueType::Kind::kQuantity:
@@ -72,7 +72,7 @@ Json draw_value(Dice& dice, const KeyRecord& key, int batch, int gpus) {
 
 void describe_options() { option_keys(); }
 
-Json draw_techniques(Dice& dice, int batch, int gpus) {
+Json draw_techniques(CaseDice& dice, int batch, int gpus) {
   Json out = Json::object();
   const auto names = technique_names();
   const auto count = dice.number(1, 3);

@@ -67,7 +67,7 @@ double known_to_within(const Prediction& a, const Prediction& b) {
   return std::max(kConditioned, std::min(a.spread, b.spread));
 }
 
-void parts_add_up(const RandomCase& drawn, Dice&, Faults& faults) {
+void parts_add_up(const RandomCase& drawn, CaseDice&, Faults& faults) {
   for (const Prediction& p : drawn.predictions) {
     const auto wrong = [&](const std::string& text) { faults.push_back(which(p) + ": " + text); };
     if (p.status == Status::kUnsupported && p.reason.empty()) wrong("unsupported without a reason");
@@ -93,13 +93,13 @@ void parts_add_up(const RandomCase& drawn, Dice&, Faults& faults) {
   }
 }
 
-void bytes_are_equal_twice(const RandomCase& drawn, Dice&, Faults& faults) {
+void bytes_are_equal_twice(const RandomCase& drawn, CaseDice&, Faults& faults) {
   if (texts_of(scenario_of(drawn.document)) != texts_of(scenario_of(drawn.document)))
     faults.emplace_back("two runs differ");
 }
 
 // Everything that the user names gets another name, whose order differs too.
-void names_change_nothing(const RandomCase& drawn, Dice& dice, Faults& faults) {
+void names_change_nothing(const RandomCase& drawn, CaseDice& dice, Faults& faults) {
   Json changed = drawn.document;
   Json& platform = changed["platform"];
   const auto renamed = [&](Json& map, const char* stem) {
@@ -146,7 +146,7 @@ void names_change_nothing(const RandomCase& drawn, Dice& dice, Faults& faults) {
 }
 
 // The same quantity in another unit, with all its digits.
-void units_change_nothing(const RandomCase& drawn, Dice& dice, Faults& faults) {
+void units_change_nothing(const RandomCase& drawn, CaseDice& dice, Faults& faults) {
   struct Rule {
     const char *from, *to;
     double factor;

@@ -26,7 +26,7 @@ struct Law {
   const char* name;
   const char* says;
   int one_in;  // scenarios
-  void (*check)(const RandomCase&, Dice&, Faults&);
+  void (*check)(const RandomCase&, CaseDice&, Faults&);
 };
 const std::vector<Law>& laws();
 
@@ -40,17 +40,17 @@ double relative(double a, double b);
 // of either, or a thousandth.
 double known_to_within(const Prediction& a, const Prediction& b);
 
-void parts_add_up(const RandomCase& drawn, Dice& dice, Faults& faults);
-void bytes_are_equal_twice(const RandomCase& drawn, Dice& dice, Faults& faults);
-void names_change_nothing(const RandomCase& drawn, Dice& dice, Faults& faults);
-void units_change_nothing(const RandomCase& drawn, Dice& dice, Faults& faults);
-void small_changes_stay_small(const RandomCase& drawn, Dice& dice, Faults& faults);
-void more_is_not_slower(const RandomCase& drawn, Dice& dice, Faults& faults);
-void memory_follows_its_laws(const RandomCase& drawn, Dice& dice, Faults& faults);
-void bytes_are_conserved(const RandomCase& drawn, Dice& dice, Faults& faults);
-void engines_agree(const RandomCase& drawn, Dice& dice, Faults& faults);
-void a_point_is_a_run(const RandomCase& drawn, Dice& dice, Faults& faults);
-void a_plan_is_no_worse(const RandomCase& drawn, Dice& dice, Faults& faults);
-void the_largest_model_fits(const RandomCase& drawn, Dice& dice, Faults& faults);
+void parts_add_up(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void bytes_are_equal_twice(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void names_change_nothing(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void units_change_nothing(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void small_changes_stay_small(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void more_is_not_slower(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void memory_follows_its_laws(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void bytes_are_conserved(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void engines_agree(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void a_point_is_a_run(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void a_plan_is_no_worse(const RandomCase& drawn, CaseDice& dice, Faults& faults);
+void the_largest_model_fits(const RandomCase& drawn, CaseDice& dice, Faults& faults);
 
 }  // namespace slmsim

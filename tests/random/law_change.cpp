@@ -107,7 +107,7 @@ bool same_plans(const Plan& p, const Plan& q) {
 
 // Planners choose by their own costs, which are no simulation, and otherwise where GPUs that were alike no longer are: only
 // what is simulated of the same plan is held to the law.
-void small_changes_stay_small(const RandomCase& drawn, Dice& dice, Faults& faults) {
+void small_changes_stay_small(const RandomCase& drawn, CaseDice& dice, Faults& faults) {
   const Change& change = dice.of(changes());
   const double factor = dice.one_in(2) ? 1 + kSmall : 1 - kSmall;
   Scenario changed = drawn.scenario;
@@ -147,7 +147,7 @@ void calm(const Change& change, Scenario& scenario) {
 // simulation, so that the plans must be equal; and where windows bind, what comes faster queues before a link, where
 // acknowledgements wait and with them the windows of the other direction, and what ends earlier may pause for so long that its
 // window begins anew. So what is slower must be slower without these two as well.
-void more_is_not_slower(const RandomCase& drawn, Dice& dice, Faults& faults) {
+void more_is_not_slower(const RandomCase& drawn, CaseDice& dice, Faults& faults) {
   const Change& change = dice.of(changes());
   const double by = dice.of(std::vector{1.1, 2.0, 10.0});
   Scenario before = drawn.scenario;

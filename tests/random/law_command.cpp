@@ -65,7 +65,7 @@ Evaluator evaluator_of(const Space& space, const OperatorGraph& operators) {
 
 }  // namespace
 
-void a_point_is_a_run(const RandomCase& drawn, Dice&, Faults& faults) {
+void a_point_is_a_run(const RandomCase& drawn, CaseDice&, Faults& faults) {
   const Folder folder;
   folder.write("scenario.yaml", drawn.document.dump(1));
   const int epochs = drawn.scenario.training.epochs;
@@ -81,7 +81,7 @@ void a_point_is_a_run(const RandomCase& drawn, Dice&, Faults& faults) {
     faults.push_back("a point's rows are not those of a run:\n" + sweep.rows(1).csv + rows);
 }
 
-void a_plan_is_no_worse(const RandomCase& drawn, Dice& dice, Faults& faults) {
+void a_plan_is_no_worse(const RandomCase& drawn, CaseDice& dice, Faults& faults) {
   if (std::ssize(drawn.scenario.platform.devices) > kMostPlannedGpus) return;
   const Transformer& model = drawn.scenario.models.front();
   const OperatorGraph operators = build_operator_graph(model);
@@ -110,7 +110,7 @@ void a_plan_is_no_worse(const RandomCase& drawn, Dice& dice, Faults& faults) {
                                  again.empty() ? 0.0 : again.front().job.value, fmt::join(overrides, " --set ")));
 }
 
-void the_largest_model_fits(const RandomCase& drawn, Dice&, Faults& faults) {
+void the_largest_model_fits(const RandomCase& drawn, CaseDice&, Faults& faults) {
   for (const auto& largest : largest_models(drawn.scenario, nullptr)) {
     if (largest.layers == 0) continue;
     Scenario scenario = drawn.scenario;

@@ -46,7 +46,7 @@ bool is_within(const std::pair<double, double>& ends, double end) {
 // that a task that ends with an acknowledgement ends before or after it. Least and most by events over figures that differ by
 // rounding alone: trials are added until SimGrid's end lies between them. One end of N + 1 equally likely ones is the
 // least or the most in 2 of N + 1 draws, so that few trials would call every tenth of such graphs broken.
-std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& graph, double engine, Dice& dice) {
+std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& graph, double engine, CaseDice& dice) {
   std::pair<double, double> ends{INFINITY, 0};
   for (int trial = 0; trial < kMostTieTrials && !is_within(ends, engine); ++trial) {
     const double by = trial % 2 == 0 ? kTie : kCoarseTie;
@@ -78,7 +78,7 @@ std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& gra
 
 }  // namespace
 
-void memory_follows_its_laws(const RandomCase& drawn, Dice&, Faults& faults) {
+void memory_follows_its_laws(const RandomCase& drawn, CaseDice&, Faults& faults) {
   const auto compare = [&](const char* what, const std::vector<Prediction>& less, const std::vector<Prediction>& more) {
     for (std::size_t i = 0; i < less.size(); ++i) {
       if (less[i].memory.empty() || more[i].memory.empty()) continue;
@@ -106,14 +106,13 @@ void memory_follows_its_laws(const RandomCase& drawn, Dice&, Faults& faults) {
   compare("half the layers", misfits_too(kept), misfits_too(deep));
 }
 
-void bytes_are_conserved(const RandomCase& drawn, Dice&, Faults& faults) {
+void bytes_are_conserved(const RandomCase& drawn, CaseDice&, Faults& faults) {
   each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
     std::vector<double> asked(graph.connections().size()), carried(graph.connections().size());
     for (const Task& task : graph.tasks()) {
       if (task.kind == TaskKind::kTransfer) asked[task.place] += task.amount;
     }
-    for (const Flow& flow : simulate(graph, {}, {.record_flows = true}).flows)
-      carried[flow.connection] += flow.bytes;
+    for (const Flow& flow : simulate(graph, {}, {.record_flows = true}).flows) carried[flow.connection] += flow.bytes;
     for (std::size_t c = 0; c < asked.size(); ++c) {
       if (relative(asked[c], carried[c]) > 1e-9)
         faults.push_back(
@@ -135,7 +134,7 @@ bool meets_many_losses(const TaskGraph& graph) {
 
 }  // namespace
 
-void engines_agree(const RandomCase& drawn, Dice& dice, Faults& faults) {
+void engines_agree(const RandomCase& drawn, CaseDice& dice, Faults& faults) {
   std::size_t links = 0;  // SimGrid cannot grow later
   each_graph(drawn, [&](const Prediction&, const TaskGraph& graph) { links = std::max(links, graph.links().size()); });
   reserve_network(links);

@@ -54,7 +54,7 @@ double processor_time() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-bool asked_for(const Law& law, const Options& options, Dice& dice) {
+bool asked_for(const Law& law, const Options& options, CaseDice& dice) {
   if (!options.laws.empty()) return std::find(options.laws.begin(), options.laws.end(), law.name) != options.laws.end();
   return options.all || dice.one_in(law.one_in);
 }
@@ -78,7 +78,7 @@ int try_seed(std::uint64_t seed, const Options& options, Tallies& tallies) {
   for (std::size_t number = 0; number < laws().size(); ++number) {
     const Law& law = laws()[number];
     const std::uint64_t own = seed ^ (static_cast<std::uint64_t>(number + 1) << 48);
-    Dice dice(own), choice(~own);  // what a law draws is the same whichever laws are asked for
+    CaseDice dice(own), choice(~own);  // what a law draws is the same whichever laws are asked for
     if (!asked_for(law, options, choice)) continue;
     Faults wrong;
     const double begun = processor_time();
