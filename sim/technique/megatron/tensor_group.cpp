@@ -102,7 +102,7 @@ void TensorGroup::pass(int first, int last, bool forward, const std::string& nam
   for (int unit = first; basis_ != nullptr && forward && unit <= last; ++unit) {
     for (std::size_t rank = 0; rank < size(); ++rank) *basis_ += work(rank, unit).basis;
   }
-  if (may_pass()) {
+  if (rules_.passages) {
     const auto [at, is_new] = passes_.try_emplace({first, last, forward});
     if (is_new) at->second = whole_pass(first, last, forward);
     const Pass direction = forward ? Pass::kForward : Pass::kBackward;
@@ -116,7 +116,7 @@ void TensorGroup::pass(int first, int last, bool forward, const std::string& nam
 }
 
 Tasks TensorGroup::gather(TagId tag, const Tasks& ready) {
-  const auto [known, first] = may_pass() ? alone(Collective::kAllGather, {}) : std::pair<const Alone*, std::size_t>{};
+  const auto [known, first] = rules_.passages ? alone(Collective::kAllGather, {}) : std::pair<const Alone*, std::size_t>{};
   if (known == nullptr) return communicator().run(call_of(Collective::kAllGather), tag, ready);
   if (!gathering_) {
     Inside inside;
@@ -134,12 +134,6 @@ Communicator& TensorGroup::communicator() {
   const LowerRequest& request = rules_.request;
   if (!communicator_) communicator_.emplace(graph_, request.network, request.scenario.nccl_setup(), devices_);
   return *communicator_;
-}
-
-// Whether the GPUs do the same. No host is late for what is beside an exchange: a stretch ends with its host's launches.
-bool TensorGroup::may_pass() const {
-  return rules_.request.passages &&
-         std::ranges::all_of(works_, [&](const Works& one) { return one == works_.front(); });
 }
 
 // In one VM equal places mean equal links.
@@ -175,6 +169,7 @@ std::pair<const Alone*, std::size_t> TensorGroup::alone(Collective collective, c
   return {&*at->second, offset->second};
 }
 
+// No host is late for what is beside an exchange: a stretch ends with its host's launches.
 TensorGroup::WholePass TensorGroup::whole_pass(int first, int last, bool forward) {
   WholePass out;
   Inside inside;

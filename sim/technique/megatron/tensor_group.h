@@ -23,6 +23,7 @@ struct TensorRules {
   const MegatronPlan& plan;
   Bytes activation = {};  // of a micro-batch, between layers
   int layers = 0;
+  bool passages = false;  // whether passes may be passages (passage.h); GPUs of each group are then equal
   // Collectives by themselves, of groups at equal places in equal VMs.
   using Place = std::tuple<std::vector<int>, Collective, double, double>;  // the GPUs, and what is beside
   std::map<Place, std::optional<Alone>> alone = {};
@@ -81,7 +82,6 @@ class TensorGroup {
   std::vector<int> place() const;
   // With the number of its first connection among those of `exchangers_`; nullptr where the GPUs do not end at once.
   std::pair<const Alone*, std::size_t> alone(Collective collective, const std::optional<Beside>& beside);
-  bool may_pass() const;
   WholePass whole_pass(int first, int last, bool forward);
   // The tasks as one, and the join that makes them one; kNoTask for the latter if they are one.
   std::pair<TaskId, TaskId> meet(const Tasks& tasks, TagId tag);
