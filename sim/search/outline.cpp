@@ -278,8 +278,9 @@ bool OutlineBound::may_fit(const Plan& plan, const Group& group, int micro_batch
 
 // Rate at which the gradients of all parameters enter a VM, or a site, from the rest: the lowest.
 double OutlineBound::exchange_rate(const std::vector<int>& devices) {
-  const auto [at, is_new] = rates_.try_emplace(devices, kUnbounded);
-  if (!is_new) return at->second;
+  const auto known = rates_.try_emplace(devices, kUnbounded);
+  double& least = known.first->second;
+  if (!known.second) return least;
   const Platform& platform = scenario_.platform;
   const auto consider = [&](const auto& place_of) {
     std::map<int, std::vector<int>> places;
@@ -298,12 +299,12 @@ double OutlineBound::exchange_rate(const std::vector<int>& devices) {
       }
       double rate = 0;
       for (const int link : narrowest) rate += network_.links()[link].bandwidth.value;
-      at->second = std::min(at->second, rate);
+      least = std::min(least, rate);
     }
   };
   consider([&](int device) { return platform.devices[device].vm; });
   consider([&](int device) { return platform.vms[platform.devices[device].vm].site; });
-  return at->second;
+  return least;
 }
 
 // Sums over the operators before each, for a micro-batch on a GPU of a mesh; each operator divided as is best.

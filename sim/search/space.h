@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,10 +51,6 @@ class Space {
         const std::function<bool()>& stop = {});
 
   // Choices are listed and not stored: by technique and group, then the scenario's own.
-  auto choices() const {
-    return std::views::iota(std::size_t{0}, size()) |
-           std::views::transform([this](std::size_t index) { return choice(index); });
-  }
   Choice choice(std::size_t index) const;
   std::size_t size() const { return size_; }
 

@@ -51,13 +51,13 @@ Evaluator evaluator_of(const Space& space, const OperatorGraph& operators) {
   out.assess = [&](const std::vector<std::size_t>& choices) {
     std::vector<Assessment> all;
     for (const std::size_t i : choices)
-      all.push_back(assess(space, operators, space.choices()[i], space.scenario().plan.objective));
+      all.push_back(assess(space, operators, space.choice(i), space.scenario().plan.objective));
     return all;
   };
   out.measure = [&](const std::vector<std::size_t>& choices) {
     std::vector<Measurement> all;
     for (const std::size_t i : choices)
-      all.push_back(measure(space, operators, space.choices()[i], space.scenario().plan.objective));
+      all.push_back(measure(space, operators, space.choice(i), space.scenario().plan.objective));
     return all;
   };
   return out;
@@ -102,7 +102,7 @@ void a_plan_is_no_worse(const RandomCase& drawn, CaseDice& dice, Faults& faults)
   // The printed `slmsim run` command gives the same numbers.
   const Folder folder;
   const fs::path file = folder.write("scenario.yaml", drawn.document.dump(1));
-  const auto overrides = space.overrides(space.choices()[best.choice]);
+  const auto overrides = space.overrides(space.choice(best.choice));
   auto again = predicted(load_scenario(file, overrides));
   std::erase_if(again, [&](const Prediction& p) { return p.model != model.name; });
   if (again.size() != 1 || relative(again.front().job.value, best.measured.job.value) > kCommandRounding)

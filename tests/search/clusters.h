@@ -119,17 +119,23 @@ class ClusterFile {
 };
 
 // In this process.
+inline std::vector<Choice> choices_of(const Space& space) {
+  std::vector<Choice> all;
+  for (std::size_t i = 0; i < space.size(); ++i) all.push_back(space.choice(i));
+  return all;
+}
+
 inline Evaluator evaluator_of(const Space& space, PlanObjective objective = PlanObjective::kTime) {
   const auto operators = std::make_shared<OperatorGraph>(build_operator_graph(space.model()));
   Evaluator out;
   out.assess = [&space, operators, objective](const std::vector<std::size_t>& choices) {
     std::vector<Assessment> all;
-    for (const std::size_t i : choices) all.push_back(assess(space, *operators, space.choices()[i], objective));
+    for (const std::size_t i : choices) all.push_back(assess(space, *operators, space.choice(i), objective));
     return all;
   };
   out.measure = [&space, operators, objective](const std::vector<std::size_t>& choices) {
     std::vector<Measurement> all;
-    for (const std::size_t i : choices) all.push_back(measure(space, *operators, space.choices()[i], objective));
+    for (const std::size_t i : choices) all.push_back(measure(space, *operators, space.choice(i), objective));
     return all;
   };
   return out;

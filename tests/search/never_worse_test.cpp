@@ -39,7 +39,7 @@ void expect_never_worse(const ClusterFile& file, const Overrides& set, double ef
   const RankedChoice& best = found.best.front();
   EXPECT_LE(best.measured.job.value, run * (1 + kRounding));
   // The printed `slmsim run` command gives the same job.
-  Overrides overrides = space.overrides(space.choices()[best.choice]);
+  Overrides overrides = space.overrides(space.choice(best.choice));
   overrides.insert(overrides.begin(), set.begin(), set.end());
   const auto again = predict(file.load(overrides));
   ASSERT_EQ(again.size(), 1);
@@ -64,7 +64,7 @@ TEST(NeverWorse, ThanRunOnOtherGpusOfTheSameName) {
   const SearchResult found = found_with(space, 0);
   EXPECT_TRUE(found.proven);
   ASSERT_FALSE(found.best.empty());
-  EXPECT_THAT(space.group(space.choices()[found.best.front().choice]).names, testing::Contains("b"));
+  EXPECT_THAT(space.group(space.choice(found.best.front().choice)).names, testing::Contains("b"));
   expect_never_worse(file, set, 0);
 }
 

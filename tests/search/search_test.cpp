@@ -59,11 +59,11 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
 
   // The printed `slmsim run` command gives the same job.
   for (const auto& one : found.best) {
-    const Scenario again = file.load(space.overrides(space.choices()[one.choice]));
+    const Scenario again = file.load(space.overrides(space.choice(one.choice)));
     const auto predictions = predict(again);
     ASSERT_EQ(predictions.size(), 1);
     EXPECT_NEAR(predictions.front().job.value, one.measured.job.value, kRounding * one.measured.job.value)
-        << space.describe(space.choices()[one.choice]);
+        << space.describe(space.choice(one.choice));
   }
 }
 
@@ -101,8 +101,7 @@ TEST(Space, VariesTcpAndNcclOnlyWhereTheScenarioAllowsIt) {
     const Scenario scenario = file.load(allowed ? Overrides{"plan.allow=[nccl, tcp, batch]"} : Overrides{});
     const Space space(scenario, scenario.models.front(), named("Data"));
     for (std::size_t column = kSettings; column < kColumns; ++column) {
-      const bool varied =
-          std::ranges::any_of(space.choices(), [&](const Choice& c) { return c[column] > 0; });
+      const bool varied = std::ranges::any_of(choices_of(space), [&](const Choice& c) { return c[column] > 0; });
       EXPECT_EQ(varied, allowed) << column;
     }
   }
@@ -113,10 +112,10 @@ TEST(Space, TakesEachChoiceOnce) {
     const ClusterFile file(cluster);
     const Scenario scenario = file.load();
     const Space space(scenario, scenario.models.front());
-    const auto all = space.choices();
+    const auto all = choices_of(space);
     EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
     for (std::size_t i = 0; i < space.size(); i += 97) {
-      EXPECT_EQ(space.find(space.choices()[i]), i);
+      EXPECT_EQ(space.find(space.choice(i)), i);
       for (const std::size_t other : space.neighbours(i)) EXPECT_NE(other, i);
     }
   }
@@ -232,11 +231,10 @@ TEST(Space, VariesEveryTechniqueOnASingleGpu) {
       {"single", "{lab: {}}", "{a: {site: lab, type: fabric-vm, gpus: [t4]}}", "{}", "techniques: [Shard]"});
   const Scenario scenario = file.load();
   const Space space(scenario, scenario.models.front());
-  const auto all = space.choices();
+  const auto all = choices_of(space);
   // Micro-batches, rematerialisation, precision of gradients, and Shard's planner.
   for (std::size_t column = kTraining; column <= kOwn; ++column)
-    EXPECT_TRUE(std::ranges::any_of(all, [&](const Choice& c) { return c[column] != all[0][column]; }))
-        << column;
+    EXPECT_TRUE(std::ranges::any_of(all, [&](const Choice& c) { return c[column] != all[0][column]; })) << column;
 }
 
 TEST(Space, HoldsWhatTheScenarioAsksForJustAsItIs) {
@@ -246,7 +244,7 @@ TEST(Space, HoldsWhatTheScenarioAsksForJustAsItIs) {
                                        "{planner: slmsim, schedule: gpipe}}"});
   const Space space(scenario, scenario.models.front());
   std::vector<RunSetup> setups;
-  for (const auto& choice : space.choices()) {
+  for (const auto& choice : choices_of(space)) {
     if (space.is_as_given(choice)) setups.push_back(space.setup(choice));
   }
   ASSERT_EQ(setups.size(), 4);

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/predict/job/outcome.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/predict/job/outcome.h"
 #include "sim/search/bound.h"
 #include "tests/search/clusters.h"
 
@@ -113,11 +113,11 @@ TEST(DeadlineCost, CountsLateJobsAndThenTheMedian) {
   const Space space(scenario, scenario.models.front());
   Measurement measured{Seconds{1}, Seconds{1}, {}};
   measured.whole = MeasuredJob{0, 0, 300, Seconds{18'000}, Seconds{36'000}};
-  const double cost = cost_of(space, space.choices().front(), PlanObjective::kDeadline, measured);
+  const double cost = cost_of(space, space.choice(0), PlanObjective::kDeadline, measured);
   EXPECT_DOUBLE_EQ(cost, 300 + 0.5 / 1.5);
   EXPECT_DOUBLE_EQ(on_time(cost, 1000), 0.7);
   // A bound above the lease: all are late.
-  EXPECT_GT(cost_of(space, space.choices().front(), PlanObjective::kDeadline, Seconds{36'001}), 1000);
+  EXPECT_GT(cost_of(space, space.choice(0), PlanObjective::kDeadline, Seconds{36'001}), 1000);
 }
 
 TEST(Finding, OfWholeJobsIsWrittenAndReadWithoutLoss) {
