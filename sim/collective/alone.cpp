@@ -1,7 +1,6 @@
 #include "sim/collective/alone.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 

@@ -12,8 +12,8 @@ namespace slmsim {
 struct Alone {
   Seconds length;
   Inside inside;  // connections in the order in which Communicator::connect opens them
-  std::vector<std::vector<int>>
-      crossed;  // for each of them and each link of its route, by how many of them it is crossed
+  // For each of them and each link of its route, by how many of them it is crossed.
+  std::vector<std::vector<int>> crossed;
 };
 
 // A computation beside the collective, from its beginning, which NCCL's kernels slow down.

@@ -12,7 +12,7 @@
 
 namespace slmsim {
 
-// What takes place inside. Where the GPUs begin at g, and their hosts are free to launch at h, something begins at
+// The parts of a passage. Its GPUs begin at g and its hosts are free to launch at h: a part begins at
 // max(g + from_gpu, h + from_host).
 struct Inside {
   struct Span {
@@ -24,10 +24,10 @@ struct Inside {
   };
   struct Transfer {
     Span when;                   // while its bytes leave
-    std::size_t connection = 0;  // of Exchangers::connections
+    std::size_t connection = 0;  // index into Exchangers::connections
     double bytes = 0;
   };
-  std::vector<Span> computing, transferring;  // of each of the GPUs; transferring until bytes have arrived
+  std::vector<Span> computing, transferring;  // per GPU; a transfer lasts until its bytes have arrived
   std::vector<Span> exchanges;                // whole ones
   std::vector<Transfer> transfers;
 

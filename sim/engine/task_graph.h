@@ -166,7 +166,7 @@ class TaskGraph {
 
   TagId tag(Tag tag);  // the same tag gives the same number
 
-  // What the task of a passage stands for. Call once for each new task, in their order.
+  // Records a passage of a new task; passages in the order of their tasks.
   void stands_for(Passage passage) { passages_.push_back(std::move(passage)); }
   const std::vector<Passage>& passages() const { return passages_; }
 

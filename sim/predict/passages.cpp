@@ -94,16 +94,11 @@ PassageBegin begin_of(const Passage& passage, const Timeline& timeline) {
 }
 
 void add_inner_flows(const TaskGraph& graph, Timeline& timeline) {
-  for (const Passage& one : graph.passages()) {
-    if (!one.exchangers) continue;
-    const PassageBegin begin = begin_of(one, timeline);
-    for (const Inside::Transfer& inner : one.inside->transfers) {
-      const int connection = one.exchangers->connections[inner.connection];
-      if (connection == Exchangers::kRepeated) continue;
-      const double start = inner.when.start(begin.gpu, begin.host);
-      timeline.flows.push_back({connection, start, start + inner.when.length, inner.bytes});
-    }
-  }
+  each_inner_transfer(graph, [&](const Passage& passage, const Inside::Transfer& one, int connection) {
+    const PassageBegin begin = begin_of(passage, timeline);
+    const double start = one.when.start(begin.gpu, begin.host);
+    timeline.flows.push_back({connection, start, start + one.when.length, one.bytes});
+  });
 }
 
 }  // namespace slmsim

@@ -15,6 +15,18 @@ struct PassageBegin {
 };
 PassageBegin begin_of(const Passage& passage, const Timeline& timeline);
 
+// Calls `use(passage, transfer, connection)` for each transfer inside a passage; `connection`: of the graph.
+template <class Use>
+void each_inner_transfer(const TaskGraph& graph, Use use) {
+  for (const Passage& passage : graph.passages()) {
+    if (!passage.exchangers) continue;
+    for (const Inside::Transfer& one : passage.inside->transfers) {
+      const int connection = passage.exchangers->connections[one.connection];
+      if (connection != Exchangers::kRepeated) use(passage, one, connection);
+    }
+  }
+}
+
 // Adds the flows inside passages, for the use of links.
 void add_inner_flows(const TaskGraph& graph, Timeline& timeline);
 

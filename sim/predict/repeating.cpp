@@ -109,13 +109,8 @@ std::vector<double> bytes_of(const TaskGraph& graph) {
   for (const Task& task : graph.tasks()) {
     if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount * task.times;
   }
-  for (const Passage& passage : graph.passages()) {
-    if (!passage.exchangers) continue;
-    for (const Inside::Transfer& one : passage.inside->transfers) {
-      const int connection = passage.exchangers->connections[one.connection];
-      if (connection != Exchangers::kRepeated) bytes[connection] += one.bytes;
-    }
-  }
+  each_inner_transfer(
+      graph, [&](const Passage&, const Inside::Transfer& one, int connection) { bytes[connection] += one.bytes; });
   return bytes;
 }
 

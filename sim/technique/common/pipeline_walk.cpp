@@ -201,12 +201,17 @@ TagId send_tag(TaskGraph& graph, const Step& step) {
                     step.forward ? Pass::kForward : Pass::kBackward});
 }
 
-TaskId joined(TaskGraph& graph, const Step& step, const Tasks& tasks) {
+Tasks distinct_of(const Tasks& tasks) {
   Tasks distinct;
   for (const TaskId task : tasks) {
     if (task != kNoTask && std::find(distinct.begin(), distinct.end(), task) == distinct.end())
       distinct.push_back(task);
   }
+  return distinct;
+}
+
+TaskId joined(TaskGraph& graph, const Step& step, const Tasks& tasks) {
+  const Tasks distinct = distinct_of(tasks);
   if (distinct.empty()) return kNoTask;
   return distinct.size() == 1 ? distinct.front() : graph.delay({0}, send_tag(graph, step), distinct);
 }

@@ -38,6 +38,8 @@ void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const std::vec
 
 // "send act mb3", "send grad mb0".
 TagId send_tag(TaskGraph& graph, const Step& step);
+// These tasks without kNoTask, each once.
+Tasks distinct_of(const Tasks& tasks);
 // The single task among these, or a join of several; kNoTask for none.
 TaskId joined(TaskGraph& graph, const Step& step, const Tasks& tasks);
 

@@ -5,12 +5,26 @@
 #include <utility>
 
 namespace slmsim {
+namespace {
+
+// In one VM equal places mean equal links.
+std::vector<int> place_of(const std::vector<int>& devices, const TensorRules& rules) {
+  const Platform& platform = rules.request.scenario.platform;
+  const int vm = platform.devices[devices.front()].vm;
+  const bool inside = std::ranges::all_of(devices, [&](int device) { return platform.devices[device].vm == vm; });
+  std::vector<int> out = {inside ? rules.vm_kinds[vm] : -1};
+  for (const int device : devices) out.push_back(inside ? device - platform.vms[vm].first_device : device);
+  return out;
+}
+
+}  // namespace
 
 TensorGroup::TensorGroup(TaskGraph& graph, TensorRules& rules, std::vector<int> devices, std::vector<Works> works,
                          TimeBasis* basis)
     : graph_(graph),
       rules_(rules),
       devices_(std::move(devices)),
+      place_(place_of(devices_, rules)),
       works_(std::move(works)),
       basis_(basis),
       last_(devices_.size(), kNoTask),
@@ -116,7 +130,8 @@ void TensorGroup::pass(int first, int last, bool forward, const std::string& nam
 }
 
 Tasks TensorGroup::gather(TagId tag, const Tasks& ready) {
-  const auto [known, first] = rules_.passages ? alone(Collective::kAllGather, {}) : std::pair<const Alone*, std::size_t>{};
+  const auto [known, first] =
+      rules_.passages ? alone(Collective::kAllGather, {}) : std::pair<const Alone*, std::size_t>{};
   if (known == nullptr) return communicator().run(call_of(Collective::kAllGather), tag, ready);
   if (!gathering_) {
     Inside inside;
@@ -136,20 +151,10 @@ Communicator& TensorGroup::communicator() {
   return *communicator_;
 }
 
-// In one VM equal places mean equal links.
-std::vector<int> TensorGroup::place() const {
-  const Platform& platform = rules_.request.scenario.platform;
-  const int vm = platform.devices[devices_.front()].vm;
-  const bool inside = std::ranges::all_of(devices_, [&](int device) { return platform.devices[device].vm == vm; });
-  std::vector<int> out = {inside ? rules_.vm_kinds[vm] : -1};
-  for (const int device : devices_) out.push_back(inside ? device - platform.vms[vm].first_device : device);
-  return out;
-}
-
 std::pair<const Alone*, std::size_t> TensorGroup::alone(Collective collective, const std::optional<Beside>& beside) {
   const CollectiveCall call = call_of(collective);
   const Beside other = beside.value_or(Beside{});
-  const auto [at, is_new] = rules_.alone.try_emplace({place(), collective, other.time.value, other.work.bound});
+  const auto [at, is_new] = rules_.alone.try_emplace({place_, collective, other.time.value, other.work.bound});
   if (is_new)
     at->second = run_alone(rules_.request.network, rules_.request.scenario.nccl_setup(), devices_, call, beside);
   if (!at->second) return {};
@@ -196,10 +201,7 @@ TensorGroup::WholePass TensorGroup::whole_pass(int first, int last, bool forward
 }
 
 std::pair<TaskId, TaskId> TensorGroup::meet(const Tasks& tasks, TagId tag) {
-  Tasks distinct;
-  for (const TaskId task : tasks) {
-    if (std::ranges::find(distinct, task) == distinct.end()) distinct.push_back(task);
-  }
+  const Tasks distinct = distinct_of(tasks);
   if (distinct.size() == 1) return {distinct.front(), kNoTask};
   const TaskId join = graph_.delay({0}, tag, distinct);
   return {join, join};

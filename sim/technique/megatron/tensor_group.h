@@ -79,7 +79,6 @@ class TensorGroup {
   Communicator& communicator();
   CollectiveCall call_of(Collective collective) const { return {collective, rules_.activation}; }
 
-  std::vector<int> place() const;
   // With the number of its first connection among those of `exchangers_`; nullptr where the GPUs do not end at once.
   std::pair<const Alone*, std::size_t> alone(Collective collective, const std::optional<Beside>& beside);
   WholePass whole_pass(int first, int last, bool forward);
@@ -89,7 +88,7 @@ class TensorGroup {
 
   TaskGraph& graph_;
   TensorRules& rules_;
-  std::vector<int> devices_;
+  std::vector<int> devices_, place_;  // place_: as in TensorRules::Place
   std::vector<Works> works_;
   TimeBasis* basis_;
   Tasks last_;
