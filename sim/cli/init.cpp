@@ -267,8 +267,10 @@ Command add_init(CLI::App& app) {
       "TYPE:COUNT: GPUs of this machine, or of listed machines that state none; NAME=TYPE:COUNT: of machine NAME");
   add_words(*verb, "--site", options->sites,
             "NAME=SITE: site of a machine; each machine of --gpu defaults to a site of its own");
-  add_words(*verb, "--link", options->links,
-            "SITE,SITE=RTT[,RATE]: the path between two sites, such as lab,cloud=28ms,1Gbps");
+  add_words(
+      *verb, "--link", options->links,
+      "SITE,SITE=RTT[,RATE[,WHOSE]]: the path between two sites, such as lab,cloud=28ms,1Gbps; WHOSE rate: the path's "
+      "(default), of each pair of machines or of each TCP connection");
   add_words(*verb, "--peer", options->peers,
             "NAME=ADDRESS: measure the path to NAME, where slmsim-netprobe server runs");
   auto* token = verb->add_option("--token", options->token, "token printed by the peers' servers");

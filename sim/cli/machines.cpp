@@ -153,6 +153,14 @@ void check_rate(const std::string& text) {
   check_quantity(text, Dimension::kDataRate, kNetRange.low.value, kNetRange.high.value, "1 kbps to 800 Tbps");
 }
 
+// Whose a link's rate is: a value of a platform's bandwidth_of.
+void check_whose(const std::string& text) {
+  if (text != "path" && text != "pair" && text != "connection")
+    throw InputError({}, fmt::format("\"{}\" is none of path (all traffic together), pair (each two machines) and "
+                                     "connection (each TCP connection)",
+                                     printable(text).substr(0, 64)));
+}
+
 // Asks on a terminal, where no machine was named.
 void ask_for_machines(InitOptions& options, const std::vector<std::string>& found) {
   // "-" skips a question.
@@ -185,7 +193,13 @@ void ask_for_machines(InitOptions& options, const std::vector<std::string>& foun
                                 or_none(check_round_trip));
     if (rtt == "-") continue;
     const std::string rate = ask("and the rate of that path, such as 1 Gbps (- if unknown)", "-", or_none(check_rate));
-    options.links.push_back(fmt::format("{},{}={}{}", kHere, name, rtt, rate == "-" ? "" : "," + rate));
+    std::string link = fmt::format("{},{}={}", kHere, name, rtt);
+    if (rate != "-")
+      link += fmt::format(",{},{}", rate,
+                          ask("whose rate is it: all traffic's (path), that of each pair of machines (pair) or of each "
+                              "TCP connection (connection)",
+                              "path", check_whose));
+    options.links.push_back(link);
   }
   if (options.models.empty())
     options.models = {ask("model, a name of models/ or a Hugging Face config.json", "gpt2m",
@@ -260,12 +274,15 @@ Inventory machines_of(InitOptions& options) {
 void add_links(const InitOptions& options, Inventory& inventory) {
   std::set<std::pair<std::string, std::string>> pairs;
   for (const auto& word : options.links) {
-    const char* form = "SITE,SITE=RTT or SITE,SITE=RTT,RATE";
+    const char* form = "SITE,SITE=RTT[,RATE[,WHOSE]]";
     const Pair pair = pair_of("--link", word, form);
     const auto comma = pair.key.find(',');
     if (comma == std::string::npos || comma == 0 || comma + 1 == pair.key.size())
       throw InputError({}, fmt::format("--link \"{}\": {} is expected", printable(word).substr(0, 64), form));
-    SiteLink connection{pair.key.substr(0, comma), pair.key.substr(comma + 1), {}, "--link", {}, "--link", ""};
+    SiteLink connection;
+    connection.from = pair.key.substr(0, comma);
+    connection.to = pair.key.substr(comma + 1);
+    connection.rtt_source = connection.bandwidth_source = "--link";
     for (const std::string* end : {&connection.from, &connection.to}) {
       std::vector<std::string> sites;
       for (const auto& machine : inventory.machines) {
@@ -289,9 +306,12 @@ void add_links(const InitOptions& options, Inventory& inventory) {
     if (!rtt.problem.empty()) throw InputError({}, fmt::format("--link: {}", rtt.problem));
     connection.rtt = Seconds{rtt.value};
     if (second != std::string::npos) {
-      const auto rate = parse_quantity(pair.value.substr(second + 1), Dimension::kDataRate);
+      const auto third = pair.value.find(',', second + 1);
+      const auto rate = parse_quantity(pair.value.substr(second + 1, third - second - 1), Dimension::kDataRate);
       if (!rate.problem.empty()) throw InputError({}, fmt::format("--link: {}", rate.problem));
       connection.bandwidth = BytesPerSecond{rate.value};
+      if (third != std::string::npos) connection.bandwidth_of = pair.value.substr(third + 1);
+      if (third != std::string::npos) check_whose(connection.bandwidth_of);
     }
     std::erase_if(inventory.connections, [&](const SiteLink& known) {
       return (known.from == connection.from && known.to == connection.to) ||

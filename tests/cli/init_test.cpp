@@ -41,6 +41,24 @@ TEST(Init, WritesWhatRuns) {
   EXPECT_THAT(table, Not(HasSubstr("rtt 28 ms")));
 }
 
+// A rate for all traffic and the rate of each connection are not the same; which of them was stated is in the file.
+TEST(Init, WritesWhoseARateIs) {
+  for (const auto& [link, line] : std::vector<std::pair<std::string, std::string>>{
+           {"a,b=28ms,1Gbps", "    bandwidth_of: path  # assumed: "},
+           {"a,b=28ms,1Gbps,path", "    bandwidth_of: path\n"},
+           {"a,b=28ms,1Gbps,connection", "    bandwidth_of: connection\n"}}) {
+    SCOPED_TRACE(link);
+    const TemporaryFolder folder;
+    const std::string out = folder.file("mine");
+    const RunOutcome run = slmsim_run({"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", link, out});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(contents(out + "/platform.yaml"), HasSubstr(line));
+    const bool assumed = line.find("assumed") != std::string::npos;
+    EXPECT_EQ(run.out.find("rate of all traffic together") != std::string::npos, assumed) << run.out;
+    EXPECT_THAT(run_what_was_written(out), HasSubstr("a+b"));
+  }
+}
+
 TEST(Init, WritesASliceOfFabric) {
   for (const std::string& file :
        {std::string("context.json"), std::string("slice.txt"), std::string("slice.graphml")}) {
@@ -103,7 +121,9 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
         "c=cloud", "--link", "moon,cloud=1ms"},
        "--link: there is no site \"moon\"; known are: campus, cloud"},
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=1"}, "--link: \"1\" has no unit"},
-      {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a=1ms"}, "SITE,SITE=RTT or SITE,SITE=RTT,RATE is expected"},
+      {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=1ms,1Gbps,flow"},
+       "\"flow\" is none of path (all traffic together), pair (each two machines) and connection"},
+      {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a=1ms"}, "SITE,SITE=RTT[,RATE[,WHOSE]] is expected"},
       {{"--fablib", kFiles + "slice.json"}, "slice.json:1:1: error: these are a slice's own attributes"},
       {{"--fablib", kFiles + "slice.txt", "--ssh", kFiles + "ssh_config"}, "give one of --fablib, --ansible and --ssh"},
       {{"--ansible", "no-such.ini"}, "no-such.ini: error: no such file"},
@@ -201,7 +221,7 @@ TEST_F(InitWithPrograms, SaysSoWhereThereIsNoGpu) {
 // script(1) of bsdutils, which Debian always has, makes the terminal.
 TEST_F(InitWithPrograms, AsksOnATerminal) {
   program("nvidia-smi", "exit 9\n");
-  const std::string answers = "a10:2\nlab=t4\n12ms\n1Gbps\n-\ngpt2m\n16\n";
+  const std::string answers = "a10:2\nlab=t4\n12ms\n1Gbps\nconnection\n-\ngpt2m\n16\n";
   const RunOutcome done =
       run_program({"/bin/sh", "-c",
                    "printf '" + answers + "' | PATH=" + folder_.file("") +
@@ -210,7 +230,7 @@ TEST_F(InitWithPrograms, AsksOnATerminal) {
   EXPECT_THAT(done.out, HasSubstr("GPUs of this machine, as TYPE:COUNT"));
   const std::string platform = contents(folder_.file("mine/platform.yaml"));
   EXPECT_THAT(platform, AllOf(HasSubstr("gpus: [a10, a10]"), HasSubstr("gpus: [t4]"), HasSubstr("rtt: {value: 12 ms"),
-                              HasSubstr("bandwidth: {value: 1 Gbps")));
+                              HasSubstr("bandwidth: {value: 1 Gbps"), HasSubstr("bandwidth_of: connection\n")));
   EXPECT_THAT(contents(folder_.file("mine/scenario.yaml")), HasSubstr("batch: 16  # sequences per iteration"));
 }
 

@@ -35,7 +35,8 @@ struct SiteLink {
   std::string rtt_source;
   std::optional<BytesPerSecond> bandwidth;
   std::string bandwidth_source;
-  std::string path;  // a measured path's file, which contains all of this
+  std::string path;          // a measured path's file, which contains all of this
+  std::string bandwidth_of;  // path, pair or connection, as a platform's link; "" where not stated
 };
 
 struct Inventory {

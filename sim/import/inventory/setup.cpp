@@ -179,6 +179,15 @@ class SetupWriter {
     if (known && known->bandwidth) bandwidth = rate_text(*known->bandwidth);
     add("rtt", rtt, kAssumedRtt, known ? known->rtt_source : "");
     add("bandwidth", bandwidth, kAssumedBandwidth, known ? known->bandwidth_source : "");
+    const std::string whose = known ? known->bandwidth_of : "";
+    if (!whose.empty()) {
+      out += fmt::format("    bandwidth_of: {}\n", whose);
+    } else {
+      out +=
+          "    bandwidth_of: path  # assumed: all traffic together; else pair (each two VMs) or connection (each "
+          "TCP's)\n";
+      assumed += fmt::format("{}rate of all traffic together", assumed.empty() ? "" : ", ");
+    }
     add("loss", std::nullopt, kAssumedLoss, "");
     assume(fmt::format("{}: {}; measure with ping and {}", name, assumed, kProbe));
     return out;
