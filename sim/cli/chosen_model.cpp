@@ -79,11 +79,6 @@ std::string with_key(const std::string& text, const std::string& key, const std:
   return text + (text.ends_with('\n') ? "" : "\n") + own + "\n";
 }
 
-std::string scalar_of(const Node& map, const char* key) {
-  const Node* found = map.find(key);
-  return found && found->kind == Node::Kind::kScalar ? found->scalar : "";
-}
-
 }  // namespace
 
 ChosenModel choose_model(const std::string& word, const fs::path& folder, std::int64_t sequence, std::int64_t most) {
@@ -115,7 +110,7 @@ ChosenModel choose_model(const std::string& word, const fs::path& folder, std::i
   Reading reading;
   read_transformer(out.node, "model", name, reading);
   reading.check();
-  out.dtype = scalar_of(out.node, hugging_face && out.node.find("dtype") ? "dtype" : "torch_dtype");
+  out.dtype = stated_precision(out.node);
   const bool copied = file.shipped.empty() || out.sequence != longest.sequence;
   if (copied) {
     const bool json = file.path.extension() == ".json";

@@ -136,15 +136,14 @@ std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Grou
 
 }  // namespace
 
-Chosen choose_precision(const std::vector<std::string>& dtypes, const Platform& platform) {
+Chosen choose_precision(std::optional<Precision> dtype, const Platform& platform) {
   const std::string none = gpu_without(platform, Precision::kBf16), no_fp16 = gpu_without(platform, Precision::kFp16);
-  const auto stated = std::ranges::find_if(dtypes, [](const std::string& word) { return !word.empty(); });
-  const std::string dtype = stated == dtypes.end() ? "" : *stated;
-  if (dtype == "float32") return {"fp32", "dtype of config.json; bf16 or fp16 is faster and needs less memory"};
-  const std::string of_file = dtype == "bfloat16" || dtype == "float16" ? "dtype of config.json" : "";
-  if (dtype == "float16" && no_fp16.empty()) return {"fp16", of_file};
-  if (none.empty()) return {"bf16", of_file.empty() ? "assumed: all GPUs have it" : of_file};
-  const std::string wanted = of_file.empty() ? "assumed" : fmt::format("{} is {}", of_file, dtype);
+  if (dtype == Precision::kFp32) return {"fp32", "dtype of config.json; bf16 or fp16 is faster and needs less memory"};
+  const std::string of_file = dtype ? "dtype of config.json" : "";
+  if (dtype == Precision::kFp16 && no_fp16.empty()) return {"fp16", of_file};
+  if (none.empty()) return {"bf16", dtype ? of_file : "assumed: all GPUs have it"};
+  const std::string wanted =
+      dtype ? fmt::format("{} is {}", of_file, dtype == Precision::kFp16 ? "float16" : "bfloat16") : "assumed";
   if (no_fp16.empty()) return {"fp16", fmt::format("{}: {} has no bf16", wanted, none)};
   return {"fp32", fmt::format("{}: {} has no fast 16-bit numbers", wanted, no_fp16)};
 }

@@ -160,9 +160,8 @@ Completed completed(SetupRequest& request, const InitOptions& options, const std
   request.precision = {"fp16"};
   request.stack = {"eager"};
   const Scenario first = read();
-  std::vector<std::string> dtypes;
-  for (const auto& model : models) dtypes.push_back(model.dtype);
-  request.precision = choose_precision(dtypes, first.platform);
+  const auto stated = std::ranges::find_if(models, [](const auto& model) { return model.dtype.has_value(); });
+  request.precision = choose_precision(stated == models.end() ? std::nullopt : stated->dtype, first.platform);
   request.stack = choose_stack(first.platform);
   if (!options.stack.empty()) {
     const NamedStack named = named_stack(options.stack, options.folder);

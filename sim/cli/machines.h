@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,12 +53,12 @@ void add_prices(const InitOptions& options, Inventory& inventory);
 inline constexpr std::int64_t kUsualSequence = 2048;
 
 struct ChosenModel {
-  std::string word;           // in the scenario: "gpt2m" or "./Llama-3.2-1B.json"
-  std::string why;            // source of the copy and of its sequence; empty where the shipped file is used
-  std::string file, text;     // of the copy, without a folder; empty where there is none
-  Node node;                  // the copy's contents
-  std::string dtype;          // dtype or torch_dtype of a config.json; empty: not stated
-  std::int64_t sequence = 0;  // tokens
+  std::string word;                // in the scenario: "gpt2m" or "./Llama-3.2-1B.json"
+  std::string why;                 // source of the copy and of its sequence; empty where the shipped file is used
+  std::string file, text;          // of the copy, without a folder; empty where there is none
+  Node node;                       // the copy's contents
+  std::optional<Precision> dtype;  // dtype or torch_dtype of a config.json
+  std::int64_t sequence = 0;       // tokens
 };
 
 // The model that a word of --model names: a config.json or model file, a folder with one, the id of a shipped model on
@@ -70,9 +71,9 @@ ChosenModel choose_model(const std::string& word, const std::filesystem::path& f
 // Defaults of slmsim init for a training: number format, software stack, techniques, batch and micro-batch, each with its
 // reason.
 
-// The format that the models' config.json states (`dtypes`, empty where none does), if all GPUs have it; else bf16, fp16
+// The format that a model's config.json states (`dtype`), if all GPUs have it; else bf16, fp16
 // or fp32, the first that all have.
-Chosen choose_precision(const std::vector<std::string>& dtypes, const Platform& platform);
+Chosen choose_precision(std::optional<Precision> dtype, const Platform& platform);
 
 // torch.compile with flash attention, where all GPUs run it.
 Chosen choose_stack(const Platform& platform);

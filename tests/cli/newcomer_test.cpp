@@ -277,16 +277,17 @@ TEST_F(Newcomer, IsAskedAgainWithTheReason) {
   folder_.write("nvidia-smi", "#!/bin/sh\nexit 9\n");
   chmod(folder_.file("nvidia-smi").c_str(), 0700);
   const std::string answers =
-      "rtx9999\\na10:2\\nt4\\nlab=t4\\nthirty\\n28\\n12ms\\nfast\\n1Gbps\\nlab=a10\\n-\\ngpt9\\ngpt2m\\nmany\\n16\\n";
+      "rtx9999\\na10:2\\nt4\\nlab=t4\\nthirty\\n28\\n12ms\\nfast\\n1Gbps\\nmine\\npair\\nlab=a10\\n-"
+      "\\ngpt9\\ngpt2m\\nmany\\n16\\n";
   const RunOutcome done =
       run_program({"/bin/sh", "-c",
                    "printf '" + answers + "' | PATH=" + folder_.file("") +
                        ":$PATH script -qec '" SLMSIM_BINARY " init " + folder_.file("mine") + "' /dev/null"});
   ASSERT_EQ(done.status, 0) << done.out << done.err;
-  EXPECT_THAT(done.out,
-              AllOf(HasSubstr("there is no GPU \"rtx9999\""), HasSubstr("NAME=TYPE:COUNT is expected"),
-                    HasSubstr("\"28\" has no unit"), HasSubstr("\"lab\" is named already"),
-                    HasSubstr("there is no model \"gpt9\""), HasSubstr("\"many\" is not a number of sequences")));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("there is no GPU \"rtx9999\""), HasSubstr("NAME=TYPE:COUNT is expected"),
+                              HasSubstr("\"28\" has no unit"), HasSubstr("\"mine\" is none of path (all"),
+                              HasSubstr("\"lab\" is named already"), HasSubstr("there is no model \"gpt9\""),
+                              HasSubstr("\"many\" is not a number of sequences")));
   EXPECT_THAT(platform("mine"), AllOf(HasSubstr("rtt: {value: 12 ms"), HasSubstr("bandwidth: {value: 1 Gbps")));
   EXPECT_THAT(scenario("mine"), HasSubstr("batch: 16"));
 }
