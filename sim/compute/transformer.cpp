@@ -96,6 +96,7 @@ class TransformerReader {
     read_windows();
     if (hugging_face_) {
       read_hugging_face(node_, row_, model_, fields_);
+      refuse_misspelt_sizes();
       fields_.done_but_for_its_own();
     } else {
       fields_.done();
@@ -114,7 +115,17 @@ class TransformerReader {
   std::int64_t size(const char* key, std::string_view about, Range<std::int64_t> range, std::int64_t usual) {
     const bool absent = fields_.describing() || !node_.find(fields_.stated_name(key));
     if (!hugging_face_ || usual == 0 || !absent) return fields_.integer({key, about}, range);
+    absent_.push_back(fields_.stated_name(key));
     return fields_.integer({key, about, kAsInTransformers}, range, usual);
+  }
+
+  // Of a config.json other keys have no effect, but where a size is absent, one that misspells its name was meant for it.
+  void refuse_misspelt_sizes() {
+    for (const Entry& entry : node_.entries) {
+      if (const std::string meant = nearest(entry.key, absent_); !meant.empty())
+        reading_.error(entry.place, fmt::format("unknown key \"{}\", and \"{}\" is absent; did you mean it?",
+                                                printable(entry.key).substr(0, 64), meant));
+    }
   }
 
   void read_sizes() {
@@ -278,6 +289,7 @@ class TransformerReader {
   bool hugging_face_ = false;
   const FamilyRow& row_;
   Fields fields_;
+  std::vector<std::string> absent_;  // names of sizes that the file does not state
   Transformer model_;
 };
 

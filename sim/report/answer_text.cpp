@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,6 +55,7 @@ std::string all_gpus_text(const RunResult& result, const Prediction& best) {
   const std::string lost =
       most_lost < 0.005 ? ""
                         : fmt::format(", {} {} of the time", idle > waiting ? "idle" : "waiting", percent(most_lost));
+  if (std::abs(factor - 1) < 0.005) return fmt::format("{}: as fast ({}{}).", all, fastest->technique->name, lost);
   return fmt::format("{}: {:.3g} times {} ({}{}).", all, factor < 1 ? 1 / factor : factor,
                      factor < 1 ? "faster" : "slower", fastest->technique->name, lost);
 }
@@ -255,8 +257,9 @@ std::string verdict_text(const RunResult& result, const Verdict& v, bool searche
     if (!searched) return wrapped(label("BEST"), name + "nothing runs; slmsim plan searches for a way");
     if (v.would_fit)
       return wrapped(label("BEST"), name + "nothing runs as it is") + suggestion_text(label("FITS"), *v.would_fit);
-    return wrapped(label("BEST"),
-                   name + "nothing runs, nor does any plan of a short search: a larger cluster is needed");
+    return wrapped(
+        label("BEST"),
+        name + "nothing runs, nor does any plan of a short search: try other techniques or a larger cluster");
   }
   out = wrapped(label("BEST"), name + best_text(result, v));
   std::string more = as_good_text(result, v);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -231,6 +232,27 @@ std::string compared_text(const Scenario& scenario) {
                        no_pairs && no_sites ? "pairs of sites and whole sites"
                        : no_pairs           ? "pairs of sites"
                                             : "whole sites");
+  return out;
+}
+
+std::vector<std::string> remarks_of(const std::vector<const Prediction*>& predictions) {
+  std::vector<std::string> all, out;
+  std::set<std::string> seen;
+  for (const Prediction* p : predictions) {
+    for (const auto& remark : p->remarks) {
+      if (p->status == Status::kOk && seen.insert(remark).second) all.push_back(remark);
+    }
+  }
+  const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };
+  std::ranges::stable_sort(all, {}, head_of);
+  for (const auto& remark : all) {
+    const std::string head = head_of(remark);
+    if (head != remark && !out.empty() && head_of(out.back()) == head) {
+      out.back() += ", " + remark.substr(head.size() + 2);
+    } else {
+      out.push_back(remark);
+    }
+  }
   return out;
 }
 

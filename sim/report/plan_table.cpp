@@ -76,25 +76,23 @@ std::string pick_text(const Pick& pick) {
   return fmt::format("{} on {}: {}", pick.technique->name, group_text(pick.group), duration(pick.job));
 }
 
-// Remarks of the listed plans, each once.
 std::vector<std::string> remarks_of(const PlannedModel& m) {
-  std::vector<std::string> out;
-  for (const auto& p : m.predictions) {
-    for (const auto& remark : p.remarks) {
-      if (std::ranges::find(out, remark) == out.end()) out.push_back(remark);
-    }
-  }
-  return out;
+  std::vector<const Prediction*> listed;
+  for (const auto& p : m.predictions) listed.push_back(&p);
+  return remarks_of(listed);
 }
 
 // Says whether using VMs together is worth their distance.
 std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
-  if (!m.one_vm || !m.several_vms) return "";
   const auto named = [&](const NamedPlan& p) {
     return fmt::format("{} on {} ({}), {}", p.technique->name, group_text(p.group), p.description,
                        cost_text(p.cost, report));
   };
-  std::string best = wrapped("  ", "best on several VMs: " + named(*m.several_vms)) +
+  const bool changed = m.unchanged && !m.search.best.empty() && m.unchanged->cost > m.search.best.front().cost &&
+                       !(m.one_vm && m.several_vms && m.unchanged->cost == m.one_vm->cost);
+  const std::string unchanged = changed ? wrapped("  ", "best, the training unchanged: " + named(*m.unchanged)) : "";
+  if (!m.one_vm || !m.several_vms) return unchanged;
+  std::string best = unchanged + wrapped("  ", "best on several VMs: " + named(*m.several_vms)) +
                      wrapped("  ", "best on one VM, the training unchanged: " + named(*m.one_vm));
   const double ratio = m.one_vm->cost / m.several_vms->cost;
   if (report.objective == PlanObjective::kDeadline) return best;
@@ -134,7 +132,9 @@ std::string refused_text(const SearchResult& s) {
     out += wrapped("  ", fmt::format("{} cannot run: {}", s.refused[i].count, s.refused[i].reason));
   }
   const std::size_t others = refused_count(s) - shown;
-  if (others > 0) out += fmt::format("  {} cannot run for {} other reasons\n", others, s.refused.size() - kMostKinds);
+  if (others > 0)
+    out += fmt::format("  {} cannot run for {}\n", others,
+                       count_of(static_cast<double>(s.refused.size() - kMostKinds), "other reason"));
   return out;
 }
 
@@ -232,13 +232,14 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
               {"plans", list},
               {"limits", limits}};
   if (const auto remarks = remarks_of(m); !remarks.empty()) out["remarks"] = remarks;
+  const auto named = [](const NamedPlan& p) {
+    return Json{{"technique", p.technique->name},
+                {"group", in_ranges(p.group)},
+                {"options", p.description},
+                {"cost", rounded(p.cost)}};
+  };
+  if (m.unchanged) out["training_unchanged"] = named(*m.unchanged);
   if (m.one_vm && m.several_vms) {
-    const auto named = [](const NamedPlan& p) {
-      return Json{{"technique", p.technique->name},
-                  {"group", in_ranges(p.group)},
-                  {"options", p.description},
-                  {"cost", rounded(p.cost)}};
-    };
     out["one_vm"] = named(*m.one_vm);
     out["several_vms"] = named(*m.several_vms);
   }

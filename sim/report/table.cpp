@@ -230,31 +230,6 @@ std::string ways_text(const Platform& platform, bool all) {
   return out;
 }
 
-// Each remark once: a technique's remarks depend on the plan, and rarely on the group. Those with the same beginning up to a
-// colon are one.
-std::string remarks_text(const std::vector<const Prediction*>& predictions) {
-  std::string out, line, head;
-  std::set<std::string> seen;
-  std::vector<std::string> all;
-  for (const Prediction* p : predictions) {
-    for (const auto& remark : p->remarks) {
-      if (p->status == Status::kOk && seen.insert(remark).second) all.push_back(remark);
-    }
-  }
-  const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };
-  std::ranges::stable_sort(all, [&](const auto& a, const auto& b) { return head_of(a) < head_of(b); });
-  for (const auto& remark : all) {
-    if (head_of(remark) != remark && head_of(remark) == head) {
-      line += ", " + remark.substr(head.size() + 2);
-      continue;
-    }
-    if (!line.empty()) out += wrapped(label("REMARK"), line);
-    line = remark;
-    head = head_of(remark);
-  }
-  return line.empty() ? out : out + wrapped(label("REMARK"), line);
-}
-
 // "memory is highest at: backward pass (DDP), optimizer step (ZeRO-1)"
 std::string moments_text(const std::vector<Prediction>& predictions) {
   std::map<Moment, std::vector<std::string>> by_moment;
@@ -295,7 +270,8 @@ std::string to_table(const RunResult& result, const TableOptions& given) {
   for (const auto& verdict : options.verdicts) {
     if (!options.all && verdict.best) remarked.push_back(&result.predictions[*verdict.best]);
   }
-  out += "\n" + remarks_text(remarked);
+  out += "\n";
+  for (const auto& remark : remarks_of(remarked)) out += wrapped(label("REMARK"), remark);
   if (result.uncertainty) out += wrapped("", origin_text(*result.uncertainty));
   if (const std::string moments = moments_text(result.predictions); options.all && !moments.empty())
     out += wrapped(label("MEMORY"), moments);

@@ -67,9 +67,10 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
   if (!out.choices.empty()) out.best = space.setup(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
   const auto& tried = space.scenario().techniques;
-  if (std::any_of(tried.begin(), tried.end(), [](const auto& t) { return t.technique->remarks != nullptr; })) {
+  if (std::any_of(tried.begin(), tried.end(), [](const auto& t) { return t.technique->changes_training != nullptr; })) {
     out.one_vm = in_words(space, found.one_vm);
     out.several_vms = in_words(space, found.several_vms);
+    out.unchanged = in_words(space, found.unchanged);
   }
   out.search = std::move(found);
   return out;

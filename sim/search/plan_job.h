@@ -37,9 +37,9 @@ struct PlannedModel {
   std::vector<Prediction> predictions;          // of the list
   std::vector<std::optional<JobOutcome>> jobs;  // of the list; nothing where the scenario has no `job`
   std::vector<Limit> limits;                    // of the first
-  // Where techniques may change the training, of the simulated plans: the best on GPUs of one VM without such a change, and the
-  // best of several VMs.
-  std::optional<NamedPlan> one_vm, several_vms;
+  // Where techniques may change the training, of the simulated plans: the best on GPUs of one VM without such a change, the
+  // best of several VMs, and the best of all without such a change.
+  std::optional<NamedPlan> one_vm, several_vms, unchanged;
   std::optional<RunSetup> best;     // the first
   Pick printed_pick, amended_pick;  // if requested: by the algorithm as printed, and amended
 };

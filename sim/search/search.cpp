@@ -1,8 +1,10 @@
 #include "sim/search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -44,7 +46,7 @@ class Search {
       std::vector<std::size_t> all(space_.size());
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
       // In a scattered order, so that a part of it is a sample of all.
-      std::sort(all.begin(), all.end(), [](auto a, auto b) { return scattered(a) < scattered(b); });
+      std::ranges::sort(all, {}, [](std::uint64_t i) { return i * 0x9e3779b97f4a7c15u; });  // Fibonacci hashing
       try_all(all);
     } else {
       seed();
@@ -54,15 +56,12 @@ class Search {
     result_.proven = !result_.stopped && !spent() && !result_.thinned;
     if (!result_.proven) result_.least_left = least_left();
     for (const auto& [kind, those] : refused_) result_.refused.push_back(those);
-    std::stable_sort(result_.refused.begin(), result_.refused.end(),
-                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::ranges::stable_sort(result_.refused, std::greater{}, &RefusedChoices::count);
     list();
     return std::move(result_);
   }
 
  private:
-  static std::uint64_t scattered(std::uint64_t n) { return n * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
-
   // Lower bound of the cost for this time.
   template <class Figures>
   double cost(std::size_t choice, const Figures& figures) const {
@@ -150,34 +149,27 @@ class Search {
       result_.stopped = true;
       return;
     }
-    struct OpenChoice {
-      double bound, tasks;
-      std::size_t choice;
-      bool operator<(const OpenChoice& o) const { return std::tie(bound, choice) < std::tie(o.bound, o.choice); }
-    };
-    std::vector<OpenChoice> open;
+    std::vector<std::tuple<double, std::size_t, double>> open;  // bound, choice, tasks
     for (std::size_t i = 0; i < some.size(); ++i) {
       seen_[some[i]] = true;
       ++result_.assessed;
       effort_ += kTasksOfPlan + assessed[i].tasks;
-      if (assessed[i].status != Status::kOk) {
-        if (assessed[i].status == Status::kOutOfMemory) {
-          ++result_.unfit;
-          too_large_.push_back(some[i]);
-        } else {
-          note_refused(assessed[i].reason);
-        }
-        continue;
+      if (assessed[i].status == Status::kOk) {
+        open.emplace_back(cost(some[i], assessed[i].job), some[i], assessed[i].tasks);
+      } else if (assessed[i].status == Status::kOutOfMemory) {
+        ++result_.unfit;
+        too_large_.push_back(some[i]);
+      } else {
+        note_refused(assessed[i].reason);
       }
-      open.push_back({cost(some[i], assessed[i].job), assessed[i].tasks, some[i]});
     }
     std::sort(open.begin(), open.end());
     for (std::size_t at = 0; at < open.size() && !over();) {
       std::vector<std::size_t> next;
       double tasks = 0;
-      for (; at < open.size() && next.size() < kMeasuredAtOnce && open[at].bound <= threshold(); ++at) {
-        next.push_back(open[at].choice);
-        tasks += open[at].tasks;
+      for (; at < open.size() && next.size() < kMeasuredAtOnce && std::get<0>(open[at]) <= threshold(); ++at) {
+        next.push_back(std::get<1>(open[at]));
+        tasks += std::get<2>(open[at]);
       }
       if (next.empty()) break;
       const auto measured = evaluator_.measure(next);
@@ -201,27 +193,62 @@ class Search {
 
   void add(RankedChoice found) {
     ++result_.simulated;
-    const bool one_vm = on_one_vm(found.choice);
-    auto& of_its_kind = one_vm ? result_.one_vm : result_.several_vms;
-    const bool better =
-        !of_its_kind || std::tie(found.cost, found.choice) < std::tie(of_its_kind->cost, of_its_kind->choice);
-    if (better && !(one_vm && changes_training(found.choice))) of_its_kind = found;
+    for (const Kind& kind : kinds_) {
+      std::optional<RankedChoice>& best = result_.*kind.best;
+      if (is_of(kind, found.choice) &&
+          (!best || std::tie(found.cost, found.choice) < std::tie(best->cost, best->choice)))
+        best = found;
+    }
     found_.push_back(found);
-    std::sort(found_.begin(), found_.end(),
-              [](const auto& a, const auto& b) { return std::tie(a.cost, a.choice) < std::tie(b.cost, b.choice); });
+    std::ranges::sort(found_, {}, [](const RankedChoice& f) { return std::pair(f.cost, f.choice); });
     if (found_.size() > kKept) found_.pop_back();
     list();
   }
 
-  bool on_one_vm(std::size_t choice) const {
-    const auto& devices = space_.group(space_.choice(choice)).devices;
-    const auto vm = [&](int d) { return space_.scenario().platform.devices[d].vm; };
-    return std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
+  // Choices whose best one is told beside the best of all.
+  struct Kind {
+    std::optional<bool> one_vm;  // on GPUs of one VM, or of several; absent: of any
+    bool unchanged;              // leaves the training unchanged
+    std::optional<RankedChoice> SearchResult::*best;
+  };
+  bool is_of(const Kind& kind, std::size_t choice) const {
+    return (!kind.one_vm || *kind.one_vm == space_.is_on_one_vm(space_.choice(choice))) &&
+           !(kind.unchanged && space_.changes_training(space_.choice(choice)));
   }
 
-  bool changes_training(std::size_t choice) const {
-    const auto options = space_.trained(space_.choice(choice)).second;
-    return options.technique->changes_training && options.technique->changes_training(options);
+  // The best of each kind among plain choices, with and without rematerialisation, whatever the best of all: what that rules
+  // out is simulated here, the cheapest bounds first, until no other can be better.
+  void settle(const std::vector<std::size_t>& plain) {
+    std::set<std::size_t> known;
+    for (const auto& f : found_) known.insert(f.choice);
+    for (const Kind& kind : kinds_) {
+      std::vector<std::pair<double, std::size_t>> open;
+      for (const std::size_t one : plain) {
+        if (!is_of(kind, one)) continue;
+        for (const std::size_t i : {one, other_rematerialisation(one).value_or(one)}) {
+          if (options_.shard.holds(i) && !known.contains(i)) open.emplace_back(quick(i), i);
+        }
+      }
+      std::sort(open.begin(), open.end());
+      const std::optional<RankedChoice>& best = result_.*kind.best;
+      for (const auto& [bound, i] : open) {
+        if ((best && bound > best->cost) || over()) break;
+        if (!known.insert(i).second || (best && cost(i, quick_.job(i, outline_.step(i))) > best->cost)) continue;
+        const auto assessed = evaluator_.assess({i});
+        if (assessed.empty()) return;
+        if (assessed.front().status != Status::kOk || (best && cost(i, assessed.front().job) > best->cost)) continue;
+        const auto measured = evaluator_.measure({i});
+        if (measured.empty()) return;
+        seen_[i] = true;
+        add({i, measured.front(), cost(i, measured.front())});
+      }
+    }
+  }
+
+  std::optional<std::size_t> other_rematerialisation(std::size_t i) const {
+    Choice choice = space_.choice(i);
+    choice[kRematerialisationOf] ^= 1;
+    return space_.find(choice);
   }
 
   // Among choices with the same cost, GPUs and technique, lists the one with the smallest number. On a single GPU, techniques
@@ -267,18 +294,18 @@ class Search {
   // Each technique on each group, with the most micro-batches possible; with rematerialisation where memory does not suffice.
   // First those of each technique that may be best, and then those near the best: they rule out most of the others.
   void seed() {
-    std::vector<std::optional<std::size_t>> last_plain;  // place in each list
+    std::vector<std::vector<std::size_t>> plain_places;
     for (const auto& list : space_.lists()) {
-      std::optional<std::size_t>& last = last_plain.emplace_back();
+      auto& places = plain_places.emplace_back();
       for (std::size_t place = 0; place < list.size(); ++place) {
-        if (space_.is_plain(list[place])) last = place;
+        if (space_.is_plain(list[place])) places.push_back(place);
       }
     }
     std::vector<std::pair<double, std::size_t>> bounded;
+    std::vector<std::size_t> plain;
     for (const Space::Block& block : space_.blocks()) {
-      if (!last_plain[block.list]) continue;
-      const std::size_t seed = block.first + *last_plain[block.list];
-      bounded.emplace_back(quick(seed), seed);
+      for (const std::size_t place : plain_places[block.list]) plain.push_back(block.first + place);
+      if (!plain_places[block.list].empty()) bounded.emplace_back(quick(plain.back()), plain.back());
     }
     std::sort(bounded.begin(), bounded.end());
     std::map<std::int32_t, std::size_t> of_technique;
@@ -291,6 +318,7 @@ class Search {
     as_given();
     plant(std::move(first));
     plant(std::move(seeds));
+    settle(plain);
   }
 
   void plant(std::vector<std::size_t> seeds) {
@@ -298,9 +326,7 @@ class Search {
     try_all(std::move(seeds));
     std::vector<std::size_t> again;
     for (const std::size_t i : too_large_) {
-      Choice choice = space_.choice(i);
-      choice[kRematerialisationOf] ^= 1;
-      if (const auto found = space_.find(choice)) again.push_back(*found);
+      if (const auto found = other_rematerialisation(i)) again.push_back(*found);
     }
     try_all(again);
     climb();
@@ -352,7 +378,10 @@ class Search {
   QuickBound quick_;
   OutlineBound outline_;
   std::vector<bool> seen_;  // evaluated or ruled out
-  bool proving_ = false;    // that no other is better than the best
+  const std::array<Kind, 3> kinds_ = {{{true, true, &SearchResult::one_vm},
+                                       {false, false, &SearchResult::several_vms},
+                                       {{}, true, &SearchResult::unchanged}}};
+  bool proving_ = false;  // that no other is better than the best
   std::vector<std::size_t> too_large_;
   std::set<std::size_t> expanded_;
   std::map<std::string, RefusedChoices> refused_;  // by reason without its numbers

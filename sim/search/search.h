@@ -64,18 +64,18 @@ struct RefusedChoices {
 };
 
 struct SearchResult {
-  // The cheapest simulated choice on GPUs of one VM with a technique that leaves the training unchanged, and the cheapest
-  // one on GPUs of several.
-  std::optional<RankedChoice> one_vm, several_vms;
+  // The cheapest simulated choice on GPUs of one VM with a technique that leaves the training unchanged, the cheapest one on
+  // GPUs of several, and the cheapest one on any that leaves the training unchanged.
+  std::optional<RankedChoice> one_vm, several_vms, unchanged;
   std::vector<RankedChoice>
       best;  // the cheapest first; of several choices with the same cost on the same GPUs and one technique, the first
   std::size_t choices = 0, assessed = 0, simulated = 0;
-  std::size_t unfit = 0;             // do not fit in memory
+  std::size_t unfit = 0;                // do not fit in memory
   std::vector<RefusedChoices> refused;  // cannot run for another reason, the most frequent kind first
-  bool proven = false;    // no other choice is better than the first
-  bool stopped = false;   // by options.stop
-  bool thinned = false;   // there were too many groups of GPUs, and some were left out
-  double least_left = 0;  // not proven: lower bound of the cost of the unvisited choices
+  bool proven = false;                  // no other choice is better than the first
+  bool stopped = false;                 // by options.stop
+  bool thinned = false;                 // there were too many groups of GPUs, and some were left out
+  double least_left = 0;                // not proven: lower bound of the cost of the unvisited choices
 };
 
 SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options);

@@ -229,6 +229,17 @@ bool Space::is_plain(const Choice& choice) const {
   return true;
 }
 
+bool Space::is_on_one_vm(const Choice& choice) const {
+  const auto& devices = group(choice).devices;
+  const auto vm = [&](int d) { return scenario_.platform.devices[d].vm; };
+  return std::ranges::all_of(devices, [&](int d) { return vm(d) == vm(devices.front()); });
+}
+
+bool Space::changes_training(const Choice& choice) const {
+  const auto options = trained(choice).second;
+  return options.technique->changes_training && options.technique->changes_training(options);
+}
+
 std::pair<Training, TechniqueOptions> Space::trained(const Choice& choice) const {
   const auto& own = techniques_[number(choice, kTechniqueOf)];
   if (is_as_given(choice)) return {scenario_.training, own.base};

@@ -83,6 +83,8 @@ class Space {
   bool is_as_given(const Choice& choice) const { return choice[kAsGiven] == 1; }
   // Whether it varies nothing but the number of micro-batches, as far as the technique allows.
   bool is_plain(const Choice& choice) const;
+  bool is_on_one_vm(const Choice& choice) const;
+  bool changes_training(const Choice& choice) const;
 
   // "4 micro-batches, rematerialisation, 2 stages by speed": the differences from the technique's default, and the count.
   std::string describe(const Choice& choice) const;

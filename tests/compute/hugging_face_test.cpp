@@ -201,6 +201,13 @@ TEST(HuggingFace, ReadsThePrecisionOfPublishedWeights) {
   EXPECT_EQ(precision("{torch_dtype: [1], dtype: {a: b}}"), std::nullopt);
 }
 
+// A misspelt size would leave the family's default in its place.
+TEST(HuggingFace, RefusesMisspeltSizes) {
+  EXPECT_THAT(errors_of(Example("{model_type: llama, hiden_size: 2048, num_hidden_layers: 16}").reading),
+              ElementsAre("1:21: unknown key \"hiden_size\", and \"hidden_size\" is absent; did you mean it?"));
+  EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", hiden_size: 1, pad_token_id: 0}").reading), IsEmpty());
+}
+
 // Each is an error of its line; none ends the program.
 TEST(HuggingFace, RefusesMalformedConfigs) {
   for (const char* text : {"{model_type: llama, hidden_size: [1]}",

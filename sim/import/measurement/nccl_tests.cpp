@@ -102,7 +102,7 @@ void NcclTestsReader::check_ranks(const TextLine& line) {
 // it as wrong beyond a limit for the type (common.cu, deltaMaxValue). Since then it is #wrong, a count.
 bool NcclTestsReader::is_wrong(const std::vector<std::string>& words) const {
   const auto wrong = parse_number(words[time + 3]);
-  if (!wrong) return false;  // N/A: not checked
+  if (!wrong) return words[time + 3] != "N/A";  // not checked; nan is wrong
   if (time + 3 >= columns.size() || columns[time + 3] != "error") return *wrong > 0;
   constexpr std::pair<const char*, double> kMost[] = {
       {"half", 1e-2}, {"bfloat16", 1e-2}, {"float", 1e-5}, {"double", 1e-12}};

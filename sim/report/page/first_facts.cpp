@@ -159,6 +159,7 @@ std::string facts_section(const ModelReport& report) {
     if (verdict->key_assumption) out += fact("Assumed most", assumption_html(*verdict->key_assumption));
     if (verdict->nearest) out += fact("Nearest validated", nearest_html(*verdict->nearest));
   }
+  for (const auto& remark : remarks_of(report.predictions)) out += fact("Remark", escaped(remark));
   return out.empty() ? "" : "<dl class=\"facts\">\n" + out + "</dl>\n";
 }
 

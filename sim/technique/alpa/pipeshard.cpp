@@ -316,6 +316,7 @@ extern const Technique kPipeshard = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launcher,
+    .remarks = remarks_on_division,
     .variations = pipeshard_variations,
     .exports = exports_of_pipeshard,
 };

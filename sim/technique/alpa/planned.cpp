@@ -64,4 +64,22 @@ std::vector<std::string> notes_on_planner(const ExportRequest& request) {
   return {"inside a stage Alpa's solver divides operators by its own costs, not by this plan's"};
 }
 
+std::vector<std::string> remarks_on_division(const Plan& plan) {
+  int all = 0, same = 0;
+  for (const Stage& stage : plan.stages) {
+    const int gpus = static_cast<int>(stage.mesh.size());
+    int copies = 1;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      if (std::ranges::all_of(stage.shardings,
+                              [&](const Division& d) { return d.along[axis] == Sharding::kReplicated; }))
+        copies *= stage.shape()[axis];
+    }
+    all += gpus;
+    same += gpus - gpus / copies;
+  }
+  if (same == 0) return {};
+  return {fmt::format("{} of {} GPUs only repeat what the others compute: dividing it costs more than it saves", same,
+                      all)};
+}
+
 }  // namespace slmsim

@@ -13,4 +13,7 @@ Variation tensor_variation();
 MegatronExport planned_for_megatron(const ExportRequest& request);
 std::vector<std::string> notes_on_planner(const ExportRequest& request);
 
+// Says where GPUs compute the same, since no operator of their stage is divided among them.
+std::vector<std::string> remarks_on_division(const Plan& plan);
+
 }  // namespace slmsim

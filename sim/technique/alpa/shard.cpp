@@ -139,6 +139,7 @@ extern const Technique kShard = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
+    .remarks = remarks_on_division,
     .variations = shard_variations,
     .exports = exports_of_shard,
 };
