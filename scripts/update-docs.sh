@@ -23,8 +23,11 @@ shown example run scenarios/gat-amst.yaml --set models=gpt2m
 "$slmsim" validate job --output "$work/jobs"
 "$slmsim" validate runs --output "$work/runs"
 "$slmsim" validate far-apart --output "$work/far-apart"
-"$slmsim" validate --measured tests/reference/h200 --gpu h200 --set platform.vms.vm.type.host=2.2 --output "$work/steps"
-"$slmsim" validate --measured tests/reference/h200 --gpu h200 --profile h200 --output "$work/steps-profile"
+for machine in "h100 3.0" "h200 2.2"; do
+  read -r gpu host <<< "$machine"
+  "$slmsim" validate --measured "tests/reference/$gpu" --gpu "$gpu" --set "platform.vms.vm.type.host=$host" --worst 10 --output "$work/steps-$gpu"
+  "$slmsim" validate --measured "tests/reference/$gpu" --gpu "$gpu" --profile "$gpu" --worst 10 --output "$work/steps-$gpu-profile"
+done
 "$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --time-limit 900 --format markdown --output "$work/plans"
 
 SLMSIM=$slmsim scripts/compare.py "$work"

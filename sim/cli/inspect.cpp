@@ -142,8 +142,10 @@ std::string list_stacks(const fs::path& root) {
     Software stack;
     read_stack(read_yaml(root / kStackFile.folder / (name + ".yaml")), "", reading, stack);
     reading.check();
-    out += fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, printable(stack.title),
-                       name_in(attention_kernel_names(), stack.attention), to_text(stack.host.forward));
+    const bool counted = stack.kernels[static_cast<std::size_t>(KernelPart::kProduct)].has_value();
+    out += fmt::format("{:<15} {}; attention {}, {} per {} on the host\n", name, printable(stack.title),
+                       name_in(attention_kernel_names(), stack.attention), to_text(stack.host.forward),
+                       counted ? "launch" : "operator");
   }
   return out;
 }

@@ -18,6 +18,7 @@ constexpr const char* kStudies = "slmsim-validation";
 
 struct ValidateOptions {
   std::string study, measured, gpu, profile, format = "markdown", output;
+  std::size_t worst = 0;
   Overrides overrides;
 };
 
@@ -30,8 +31,9 @@ int validate_steps(const ValidateOptions& options) {
   std::vector<Override> overrides;
   for (const auto& text : options.overrides) overrides.push_back(parse_override(text));
   const auto comparisons = compare_steps(measured.steps, options.gpu, options.profile, overrides);
-  write_result(options.format == "csv" ? to_csv(comparisons) : to_markdown(comparisons, measured.skipped),
-               options.output);
+  write_result(
+      options.format == "csv" ? to_csv(comparisons) : to_markdown(comparisons, measured.skipped, options.worst),
+      options.output);
   return kDone;
 }
 
@@ -99,6 +101,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--gpu", options->gpu, "the measured GPU, a name of platforms/gpus or a file");
   verb->add_option("--profile", options->profile, "the GPU's profile, a name of platforms/profiles or a file");
   verb->add_option("--set", options->overrides, "override a value, e.g. software.kernel_launch=8us");
+  verb->add_option("--worst", options->worst, "show only this number of steps, those with the largest errors of time");
   add_format_option(*verb, options->format, {"markdown", "csv"});
   add_output_option(*verb, options->output);
   verb->footer(
@@ -111,7 +114,7 @@ Command add_validate(CLI::App& app) {
 
 bool is_of_studies(int argc, char** argv) {
   const std::span words(argv, static_cast<std::size_t>(argc));
-  static constexpr std::string_view kOwn[] = {"--measured", "--gpu", "--profile", "--help", "-h"};
+  static constexpr std::string_view kOwn[] = {"--measured", "--gpu", "--profile", "--worst", "--help", "-h"};
   return argc > 1 && std::string_view(words[1]) == "validate" &&
          std::none_of(words.begin() + 2, words.end(), [](std::string_view word) {
            return std::ranges::find(kOwn, word.substr(0, word.find('='))) != std::end(kOwn);

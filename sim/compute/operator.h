@@ -80,6 +80,7 @@ struct Operator {
   bool dropout = false;  // on its outputs
   double bias = 0;       // elements of its bias
   double rotated = 0;    // output elements that rotary positions turn
+  double repeated = 0;   // elements of keys and values once repeated for the heads that share them; 0: none share
   bool capped = false;   // tanh bounds its inputs
   GeluForm gelu = GeluForm::kOneKernel;
   bool centred = false;  // a layer norm, even without a shift

@@ -147,6 +147,7 @@ class Builder {
     const Vertex product = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
                                   model_.hidden, normed, rotated);
     graph_[product].second = share_of_second({wide, kv, kv});
+    if (kv < wide) graph_[product].repeated = 2 * s() * static_cast<double>(wide);
     graph_[product].reads_stream = reads_stream();
     const Vertex qkv = adapted(product, normed, model_.hidden,
                                {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});

@@ -229,11 +229,12 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     if (stated) {
       time.forward = part_time(stated->forward, use.elements * part, gpu, precision, software);
       time.backward = part_time(stated->backward, use.elements * part, gpu, precision, software);
-    } else if (!product && use.part != KernelPart::kMask && use.part != KernelPart::kDropout) {
+    } else if (!product && use.part != KernelPart::kAttention && use.part != KernelPart::kMask &&
+               use.part != KernelPart::kDropout) {
       time = counted_time(op, part, gpu, precision, software);
     }
     RowKernels kernels;
-    if (gpu.kernels && kernel == use.part) {
+    if (gpu.kernels && kernel <= KernelPart::kLoss && kernel == use.part) {
       const auto known = part_kernels(op, use, part);
       const KernelTraffic moves = stated.value_or(KernelTraffic{});
       const bool differs = differs_by_stack(use.part) || software.autocast;

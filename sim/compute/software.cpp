@@ -14,25 +14,15 @@ constexpr int kFlashCapability = 80;            // FlashAttention-2's and PyTorc
 constexpr int kMemoryEfficientCapability = 50;  // aten/src/ATen/native/transformers/cuda/sdp_utils.cpp
 constexpr double kLogSumExp = 4;  // bytes kept by flash and memory-efficient attention per row of the scores
 
-// Bytes kept additionally by functions written out in Python (Software::written_out).
-double written_out_bytes(const Operator& op, double size, bool autocast) {
-  if (op.is_rms_norm() || op.role == Role::kSwiglu) return op.outputs * size;
-  if (!autocast || op.input_unneeded) return 0;
-  const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;  // every second product of a layer
-  const double copies = op.role == Role::kQkv && op.rotated > 0 ? 2 : gated ? 1 : 0;
-  return copies * op.saved_elements * size;
-}
-
-bool is_half(Precision precision) { return element_bytes(precision) < 4; }
-
 constexpr double kScaledBlock = 256;  // bitsandbytes' block of parameters that share a scale
 
 }  // namespace
 
 const std::vector<std::string>& kernel_part_names() {
-  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",       "rotary",   "mask",
-                                                  "softmax",   "fused_softmax", "dropout",    "residual", "addition",
-                                                  "gelu",      "gelu_new",      "quick_gelu", "swiglu",   "loss"};
+  static const std::vector<std::string> kNames = {
+      "embedding", "norm",     "bias",         "rotary", "mask",     "softmax",           "fused_softmax",
+      "dropout",   "residual", "addition",     "gelu",   "gelu_new", "quick_gelu",        "swiglu",
+      "loss",      "rms_norm", "shared_input", "repeat", "product",  "attention_product", "attention"};
   return kNames;
 }
 
@@ -78,7 +68,7 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
       if (op.capped) return {{KernelPart::kMask, op.outputs}, {KernelPart::kLoss, op.outputs}};
       return whole(KernelPart::kLoss);
     case OperatorKind::kSoftmax: {
-      if (keeps_no_scores(attention)) return {};
+      if (keeps_no_scores(attention)) return {{KernelPart::kAttention}};
       std::vector<PartUse> parts =
           attention == AttentionKernel::kFusedSoftmax
               ? whole(KernelPart::kFusedSoftmax)
@@ -90,16 +80,49 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
     case OperatorKind::kMatrix:
       break;
   }
-  std::vector<PartUse> parts;
+  if (op.is_attention_core())
+    return keeps_no_scores(attention) ? std::vector<PartUse>{} : std::vector<PartUse>{{KernelPart::kAttentionProduct}};
+  std::vector<PartUse> parts{{KernelPart::kProduct}};
   if (op.bias > 0 && op.role == Role::kQkv) parts.push_back({KernelPart::kBias, op.outputs});
   if (op.rotated > 0) parts.push_back({KernelPart::kRotary, op.rotated});
+  if (const int more = product_count(op) - 1; more > 0) parts.push_back({KernelPart::kSharedInput, more * op.inputs});
+  // Attention keeps keys and values anyway, of which there are (outputs - queries).
+  if (op.repeated > 0) parts.push_back({KernelPart::kRepeat, op.repeated, op.outputs - op.repeated / 2});
   return parts;
 }
 
 KernelPart stated_part(const Operator& op, KernelPart part, const Software& software) {
-  if (part != KernelPart::kGelu || op.gelu == GeluForm::kOneKernel) return part;
-  const KernelPart written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
+  KernelPart written = part;
+  if (part == KernelPart::kNorm && op.is_rms_norm()) written = KernelPart::kRmsNorm;
+  if (part == KernelPart::kGelu && op.gelu != GeluForm::kOneKernel)
+    written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
   return software.kernels[static_cast<std::size_t>(written)] ? written : part;
+}
+
+int product_count(const Operator& op) {
+  if (op.role == Role::kQkv) return op.rotated > 0 ? 3 : 1;
+  return op.role == Role::kMlpUp && op.second > 0 && op.second < 1 ? 2 : 1;  // every second product of a layer
+}
+
+HostTime host_time(const Operator& op, AttentionKernel attention, const Software& software) {
+  if (!software.kernels[static_cast<std::size_t>(KernelPart::kProduct)])
+    return {software.host.forward, op.unreached ? Seconds{0} : software.host.backward};
+  double forward = 0, backward = 0;
+  const auto add = [&](const KernelTraffic& kernel, double times) {
+    forward += times * kernel.forward.launches;
+    backward += times * kernel.backward.launches;
+  };
+  const int products = product_count(op);
+  for (const PartUse& use : parts_of(op, attention)) {
+    const auto& stated = software.kernels[static_cast<std::size_t>(stated_part(op, use.part, software))];
+    const int times = use.part == KernelPart::kProduct       ? products
+                      : use.part == KernelPart::kSharedInput ? products - 1
+                                                             : 1;
+    if (stated) add(*stated, times);
+  }
+  // A bias is cast too.
+  if (op.kind == OperatorKind::kMatrix && op.has_weights()) add(software.weight_cast, products * (op.bias > 0 ? 2 : 1));
+  return {software.host.forward * forward, software.host.backward * (op.unreached ? 0.0 : backward)};
 }
 
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
@@ -114,9 +137,9 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
   for (const PartUse& use : op.unreached ? std::vector<PartUse>{} : parts_of(op, attention)) {
     const auto& stated = software.kernels[static_cast<std::size_t>(stated_part(op, use.part, software))];
-    if (stated) bytes += use.elements * (stated->kept.elements * size + stated->kept.bytes);
+    if (!stated || (use.part == KernelPart::kSharedInput && op.input_unneeded)) continue;
+    bytes += (use.elements - use.kept_elsewhere) * (stated->kept.elements * size + stated->kept.bytes);
   }
-  if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
   // Without dropout, the product with the values keeps its own 16-bit copy of an fp32 softmax.
   const bool copied = software.autocast && op.role == Role::kValues && attention == AttentionKernel::kUnfused;
@@ -182,9 +205,7 @@ double trained_tensors(const OperatorGraph& graph) {
     const Operator& op = graph[vertex];
     if (op.parameters <= 0) continue;
     if (op.kind == OperatorKind::kMatrix) {
-      const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;
-      const double products = op.role == Role::kQkv && op.rotated > 0 ? 3 : gated ? 2 : 1;
-      count += products * (op.bias > 0 ? 2 : 1);
+      count += product_count(op) * (op.bias > 0 ? 2 : 1);
     } else if (op.kind == OperatorKind::kNorm) {
       // A layer norm has a shift too; the scales of queries' and keys' norms are two.
       count += op.role == Role::kQueryNorm || op.weights * op.tokens > op.outputs ? 2 : 1;

@@ -40,20 +40,36 @@ enum class KernelPart {
   kGeluNew,       // gelu_new and quick_gelu where they are written out in Python; without a statement, kGelu
   kQuickGelu,
   kSwiglu,  // or another gating function
-  kLoss     // per logit
+  kLoss,    // per logit
+  // Of modules written out in Python, which other stacks do not state:
+  kRmsNorm,      // without a statement, kNorm
+  kSharedInput,  // copies of an input, and sums of its gradients, per element and for each product beyond the first
+  kRepeat,       // keys and values repeated for the heads that share them, per repeated element
+  // Launches of products, which have no traffic of their own: of one with weights, of one of unfused attention, of
+  // attention as one kernel.
+  kProduct,
+  kAttentionProduct,
+  kAttention
 };
-inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kLoss) + 1;
+inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kAttention) + 1;
 // As in the stacks' files: "fused_softmax".
 const std::vector<std::string>& kernel_part_names();
+
+inline bool is_half(Precision precision) { return element_bytes(precision) < 4; }
 
 struct MemoryTraffic {
   double elements = 0, bytes = 0, cycles = 0;
   double bf16_bytes = 0;  // additional, where a kernel converts fp16 as it reads and bf16 needs a kernel of its own
   // The part of the bytes in passes by kernels that load one element at a time; and those that bf16 adds.
   double casts = 0, bf16_casts = 0;
-  double casts_of(Precision precision) const { return casts + (precision == Precision::kBf16 ? bf16_casts : 0.0); }
+  double half_bytes = 0, half_casts = 0;  // what both 16-bit formats add, where a function casts to fp32 and back
+  double launches = 0;                    // kernels that the host launches (Software::host)
+  double casts_of(Precision precision) const {
+    return casts + (precision == Precision::kBf16 ? bf16_casts : 0.0) + (is_half(precision) ? half_casts : 0.0);
+  }
   double bytes_of(Precision precision) const {
-    return elements * element_bytes(precision) + bytes + (precision == Precision::kBf16 ? bf16_bytes : 0.0);
+    return elements * element_bytes(precision) + bytes + (precision == Precision::kBf16 ? bf16_bytes : 0.0) +
+           (is_half(precision) ? half_bytes : 0.0);
   }
 
   bool operator==(const MemoryTraffic&) const = default;
@@ -87,7 +103,7 @@ inline bool keeps_no_scores(AttentionKernel kernel) {
 }
 const std::vector<std::string>& attention_kernel_names();
 
-// Host time of one operator until its kernels are launched; the GPU may be ahead or behind.
+// Host time until kernels are launched; the GPU may be ahead or behind.
 struct HostTime {
   Seconds forward, backward;
 
@@ -146,7 +162,7 @@ struct Software {
   // The attention kernel, and its replacement where the GPU or precision does not support it.
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
   FlashShares flash;
-  HostTime host;
+  HostTime host;  // of one launch; of one operator where the stack counts no launches
   // torch.autocast, for 16-bit training only: weights are in fp32 and cast for each pass, as are the outputs of norms
   // and of the softmax that products read; these compute in fp32 and keep fp32 tensors.
   bool autocast = false;
@@ -158,10 +174,6 @@ struct Software {
   // recompute_modules layernorm, moe_act), and bytes per logit beside the logits (eager: an fp32 softmax and its
   // gradient).
   bool keeps_norms = true, keeps_activations = true;
-  // Whether RMSNorm and SwiGLU are written out in Python, one operation after another: RMSNorm keeps the normalised
-  // rows beside its input, SwiGLU the output of SiLU. Under autocast the queries, keys, values, gate and gated product
-  // are separate products, each of which keeps a 16-bit copy of its input (Hugging Face's Llama and models after it).
-  bool written_out = false;
   double loss_memory = 8;
   // The same for the cross entropy of logits divided over GPUs (megatron/mpu/cross_entropy.py and nanotron's): fp32 logits 4,
   // their softmax 4, which becomes the gradient, and that in 16 bits 2. A scenario's loss_memory replaces both.
@@ -199,12 +211,20 @@ bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision);
 struct PartUse {
   KernelPart part = KernelPart::kNorm;
   double elements = 0;
+  double kept_elsewhere = 0;  // those of them that other operators keep for the backward pass
 };
 // Kernels beside the operator's matrix product, if it has one. Flash attention has none between its products.
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention);
 
-// The kernel that the stack states for this part of the operator: gelu_new and quick_gelu where it states them.
+// The kernel that the stack states for this part of the operator: gelu_new, quick_gelu, rms_norm where it states them.
 KernelPart stated_part(const Operator& op, KernelPart part, const Software& software);
+
+// Products that an operator stands for in Hugging Face's modules: queries, keys and values, gate and gated product of
+// models with rotary positions and gated MLPs are separate.
+int product_count(const Operator& op);
+
+// Host time to launch the operator's kernels, on a host as the stack's figures are of.
+HostTime host_time(const Operator& op, AttentionKernel attention, const Software& software);
 
 // Bytes that the undivided operator keeps for the backward pass of one sequence. `attention`: its attention kernel.
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software);

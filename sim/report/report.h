@@ -100,8 +100,10 @@ std::string to_json(const NextReport& report);
 
 // Measured training steps beside their predictions, as Markdown and as CSV.
 
-// `skipped`: listed below the table with the reason.
-std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped = {});
+// `skipped`: listed below the table with the reason. `worst`: number of rows, those with the largest errors of time, above the
+// summary of all steps; 0: all rows, in their order.
+std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped = {},
+                        std::size_t worst = 0);
 std::string to_csv(const std::vector<StepComparison>& steps);
 
 // Use of nodes' interconnects: a table, and their rates over an iteration as CSV for plots. Used by `slmsim run --link-use` and

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -191,7 +192,8 @@ std::string to_largest_json(const std::vector<LargestResult>& results) {
   return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
 }
 
-std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped) {
+std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped,
+                        std::size_t worst) {
   std::string out =
       "| GPU | step | GPUs | stack | measured, ms | predicted | error | peak allocated, GiB | predicted | error | "
       "peak reserved |\n|---|---|--:|---|--:|--:|--:|--:|--:|--:|--:|\n";
@@ -199,6 +201,7 @@ std::string to_markdown(const std::vector<StepComparison>& steps, const std::vec
   std::map<std::string, std::pair<std::vector<std::optional<double>>, std::vector<std::optional<double>>>> by_stack;
   TimeBasis basis;
   int agree = 0;
+  std::vector<std::pair<double, std::string>> rows;  // by falling error, negated
   for (const auto& step : steps) {
     const auto& m = step.measured;
     const auto& p = step.prediction;
@@ -210,13 +213,19 @@ std::string to_markdown(const std::vector<StepComparison>& steps, const std::vec
     own.second.push_back(memories.back());
     agree += step.status_agrees() ? 1 : 0;
     if (p.basis) basis += *p.basis;
-    out +=
+    rows.emplace_back(
+        -std::abs(times.back().value_or(0)),
         fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", printable(m.gpu), printable(m.title),
                     m.gpus, stack, m.out_of_memory ? "out of memory" : time_cell(m.step),
                     p.status == Status::kOk ? time_cell(p.iteration) : predicted_status(step),
                     percent(step.time_error()), m.peak ? memory_cell(*m.peak) : "", memory_cell(step.predicted_peak()),
-                    percent(step.memory_error()), m.reserved ? memory_cell(*m.reserved) : "");
+                    percent(step.memory_error()), m.reserved ? memory_cell(*m.reserved) : ""));
   }
+  if (worst > 0) {
+    std::ranges::stable_sort(rows, {}, &std::pair<double, std::string>::first);
+    rows.resize(std::min(worst, rows.size()));
+  }
+  for (const auto& row : rows) out += row.second;
   out +=
       "\n| stack | steps | time, median error | worst | peak memory, median error | worst "
       "|\n|---|--:|--:|--:|--:|--:|\n";

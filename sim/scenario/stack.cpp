@@ -35,7 +35,11 @@ MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& rea
                     0.0),
       fields.number({"bf16_bytes", "Bytes that bf16 moves in addition."}, kBytes, 0.0),
       fields.number({"casts", "Passes among these that load one element at a time."}, kCasts, 0.0),
-      fields.number({"bf16_casts", "Such passes that bf16 adds."}, kCasts, 0.0)};
+      fields.number({"bf16_casts", "Such passes that bf16 adds."}, kCasts, 0.0),
+      fields.number({"half_bytes", "Bytes that fp16 and bf16 move in addition."}, kBytes, 0.0),
+      fields.number({"half_casts", "Such passes that fp16 and bf16 add."}, kCasts, 0.0),
+      fields.number({"launches", "Kernels that the host launches, by the time of an element-wise one; with `product`."},
+                    kCasts, 0.0)};
   fields.done();
   return moves;
 }
@@ -200,11 +204,6 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
       fields.flag({"keeps_norms", "Whether outputs of norms are kept for the backward pass, not recomputed."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
-  software.written_out = fields.flag({"written_out",
-                                      "Whether RMSNorm and SwiGLU are written out in Python, and products that read "
-                                      "the same input keep copies of it under "
-                                      "autocast: more is kept for the backward pass."},
-                                     false);
   software.loss_memory = fields.number(
       {"loss_memory", "Bytes kept per logit besides the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
   software.ddp_buckets = fields.flag(
@@ -243,7 +242,10 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                               printable(software.adam_kernel).substr(0, 64),
                                               did_you_mean(software.adam_kernel, kWays)));
   }
-  if (const Node* host = fields.child({"host", "Host time to launch one operator; a layer has twelve.", "no time"})) {
+  if (const Node* host = fields.child({"host",
+                                       "Host time of one of the kernels' `launches`; without kernel `product`, of one "
+                                       "operator, of which a layer has twelve.",
+                                       "no time"})) {
     Fields times(*host, fields.path_of("host"), reading);
     software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
     software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);

@@ -138,7 +138,7 @@ class Plan(unittest.TestCase):
         self.addCleanup(sys.path.remove, os.path.dirname(SCRIPT))
         torch_step = importlib.import_module("torch_step")
         parser = torch_step.make_parser()
-        for name in ("steps.plan", "smoke.plan", "extra.plan"):
+        for name in ("steps.plan", "smoke.plan", "extra.plan", "small-models.plan"):
             plan = os.path.join(ROOT, "calibrate/reference", name)
             models = os.path.join(ROOT, "calibrate/shapes/models.json")
             options = parser.parse_args(["--models", models, "--plan", plan])

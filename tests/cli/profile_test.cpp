@@ -160,7 +160,9 @@ TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
     EXPECT_EQ(slmsim_run({"shapes", model}).out, contents(folder + file + ".csv"));
   for (const std::string model : {"gpt2", "llama-160m"})
     EXPECT_EQ(slmsim_run({"shapes", model, "--batch", "1,4,16"}).out, contents(folder + model + ".csv"));
-  EXPECT_EQ(slmsim_run({"shapes", "gpt2m", "gpt2l", "gpt2L", "gpt2", "llama-160m", "--format", "json"}).out,
+  EXPECT_EQ(slmsim_run({"shapes", "gpt2m", "gpt2l", "gpt2L", "gpt2", "llama-160m", "gpt2-large", "gpt2-xl",
+                        "llama-3.2-1b", "tinyllama-1.1b", "smollm-135m", "smollm-360m", "--format", "json"})
+                .out,
             contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/models.json"));
 }
 

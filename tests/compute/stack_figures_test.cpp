@@ -16,39 +16,131 @@ Operator product(std::int64_t outputs) {
   return op;
 }
 
-TEST(KeptBytes, OfWhatIsWrittenOutInPythonAreMore) {
+KernelTraffic& state(Software& software, KernelPart part) {
+  return software.kernels[static_cast<std::size_t>(part)].emplace();
+}
+
+// Bytes that a part's `kept` adds, under autocast.
+double added(const Operator& op, KernelPart part, KeptTensors kept) {
   Software plain, written;
   plain.autocast = written.autocast = true;
-  written.written_out = true;
-  const auto more = [&](const Operator& op) {
-    return kept_bytes(op, Precision::kBf16, AttentionKernel::kUnfused, written) -
-           kept_bytes(op, Precision::kBf16, AttentionKernel::kUnfused, plain);
-  };
+  state(written, part).kept = kept;
+  return kept_bytes(op, Precision::kBf16, AttentionKernel::kUnfused, written) -
+         kept_bytes(op, Precision::kBf16, AttentionKernel::kUnfused, plain);
+}
+
+TEST(KeptBytes, OfWhatIsWrittenOutInPythonAreMore) {
   // 10 tokens of 16 elements: an RMSNorm has a scale, a layer norm a shift too.
   Operator norm{.kind = OperatorKind::kNorm, .role = Role::kAttentionNorm};
   norm.outputs = norm.inputs = norm.saved_elements = 160;
   norm.tokens = 10;
   norm.weights = 16;
-  EXPECT_DOUBLE_EQ(more(norm), 160 * 4);
+  EXPECT_DOUBLE_EQ(added(norm, KernelPart::kRmsNorm, {0, 4}), 160 * 4);
   norm.weights = 32;
-  EXPECT_DOUBLE_EQ(more(norm), 0);
+  EXPECT_DOUBLE_EQ(added(norm, KernelPart::kRmsNorm, {0, 4}), 0);
   Operator swiglu{.kind = OperatorKind::kActivation, .role = Role::kSwiglu};
   swiglu.outputs = 640;
-  EXPECT_DOUBLE_EQ(more(swiglu), 640 * 2);
-  // Three products read one input, and two.
+  EXPECT_DOUBLE_EQ(added(swiglu, KernelPart::kSwiglu, {1, 0}), 640 * 2);
+}
+
+// Three products read one input, and two; the first keeps it anyway. LoRA on none of them needs no copy.
+TEST(KeptBytes, OfAnInputThatSeveralProductsReadAreACopyForEach) {
+  const auto more = [](const Operator& op) { return added(op, KernelPart::kSharedInput, {1, 0}); };
   Operator qkv = product(48);
-  qkv.saved_elements = 160;
+  qkv.inputs = qkv.saved_elements = 160;
   EXPECT_DOUBLE_EQ(more(qkv), 0);
   qkv.rotated = 320;
   EXPECT_DOUBLE_EQ(more(qkv), 2 * 160 * 2);
   Operator up = product(128);
   up.role = Role::kMlpUp;
-  up.saved_elements = 160;
+  up.inputs = up.saved_elements = 160;
   EXPECT_DOUBLE_EQ(more(up), 0);
   up.second = 0.5;
   EXPECT_DOUBLE_EQ(more(up), 160 * 2);
-  written.autocast = plain.autocast = false;
+  up.input_unneeded = true;
   EXPECT_DOUBLE_EQ(more(up), 0);
+}
+
+// Four heads of 4 elements share one key and one value: 10 tokens have 16 + 2 x 4 outputs. Repeated, keys and values are 2 x 16
+// each token, of which attention keeps 2 x 4 anyway.
+TEST(KeptBytes, OfSharedHeadsAreKeysAndValuesOfEach) {
+  Operator qkv = product(24);
+  qkv.outputs = 240;
+  EXPECT_DOUBLE_EQ(added(qkv, KernelPart::kRepeat, {1, 0}), 0);
+  qkv.repeated = 320;
+  EXPECT_DOUBLE_EQ(added(qkv, KernelPart::kRepeat, {1, 0}), (320 - 80) * 2);
+  const Transformer model{.name = "m",
+                          .family = Family::kLlama,
+                          .hidden = 16,
+                          .heads = 4,
+                          .kv_heads = 1,
+                          .layers = 1,
+                          .sequence = 10,
+                          .vocabulary = 100,
+                          .intermediate = 64};
+  const OperatorGraph graph = build_operator_graph(model);
+  EXPECT_EQ(graph[2].role, Role::kQkv);
+  EXPECT_DOUBLE_EQ(graph[2].repeated, 320);
+  EXPECT_DOUBLE_EQ(graph[2].outputs, 240);
+}
+
+// An RMSNorm at 100 B/s: its own kernel where the stack states it, whose 16-bit formats add 8 bytes.
+TEST(PartTime, OfRmsNormIsThatOfItsOwnKernel) {
+  Operator norm{.kind = OperatorKind::kNorm, .role = Role::kAttentionNorm};
+  norm.outputs = 160;
+  norm.tokens = 10;
+  norm.weights = 16;
+  Software software;
+  state(software, KernelPart::kNorm).forward.bytes = 10;
+  Gpu gpu;
+  gpu.memory_bandwidth = BytesPerSecond{100};
+  const auto seconds = [&](Precision precision) {
+    return operator_time(norm, {}, gpu, precision, software).forward.value;
+  };
+  EXPECT_DOUBLE_EQ(seconds(Precision::kFp32), 160 * 10 / 100.0);
+  state(software, KernelPart::kRmsNorm).forward = {.bytes = 28, .half_bytes = 8};
+  EXPECT_DOUBLE_EQ(seconds(Precision::kFp32), 160 * 28 / 100.0);
+  EXPECT_DOUBLE_EQ(seconds(Precision::kFp16), 160 * 36 / 100.0);
+  EXPECT_DOUBLE_EQ(seconds(Precision::kBf16), 160 * 36 / 100.0);
+  norm.weights = 32;  // a layer norm
+  EXPECT_DOUBLE_EQ(seconds(Precision::kFp32), 160 * 10 / 100.0);
+}
+
+// 1 s a launch forward, 2 s backward. Queries, keys and values are three products of 3 and 4 launches, each with a cast; two of
+// them cast the input anew; rotary positions take 10 and 12.
+TEST(HostTime, IsThatOfTheLaunchesWhereTheStackCountsThem) {
+  Software software;
+  software.host = {Seconds{1}, Seconds{2}};
+  Operator qkv = product(48);
+  qkv.rotated = 320;
+  const auto launches = [&](AttentionKernel attention) {
+    const HostTime time = host_time(qkv, attention, software);
+    return std::pair{time.forward.value, time.backward.value / 2};
+  };
+  EXPECT_EQ(launches(AttentionKernel::kFlash), std::pair(1.0, 1.0));
+  const auto count = [&](KernelPart part, double forward, double backward) {
+    KernelTraffic& kernel = state(software, part);
+    kernel.forward.launches = forward;
+    kernel.backward.launches = backward;
+  };
+  count(KernelPart::kProduct, 3, 4);
+  count(KernelPart::kSharedInput, 1, 2);
+  count(KernelPart::kRotary, 10, 12);
+  count(KernelPart::kAttentionProduct, 5, 7);
+  count(KernelPart::kAttention, 2, 3);
+  software.weight_cast.forward.launches = software.weight_cast.backward.launches = 1;
+  EXPECT_EQ(launches(AttentionKernel::kFlash), std::pair(3.0 * 4 + 2 + 10, 3.0 * 5 + 4 + 12));
+  qkv.bias = 48;  // cast too
+  EXPECT_EQ(launches(AttentionKernel::kFlash), std::pair(3.0 * 5 + 2 + 10, 3.0 * 6 + 4 + 12));
+  qkv.unreached = true;
+  EXPECT_EQ(launches(AttentionKernel::kFlash).second, 0);
+  // Attention: two products of its own, or one kernel.
+  qkv = {};
+  qkv.role = Role::kScores;
+  EXPECT_EQ(launches(AttentionKernel::kUnfused), std::pair(5.0, 7.0));
+  EXPECT_EQ(launches(AttentionKernel::kFlash), std::pair(0.0, 0.0));
+  qkv = {.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
+  EXPECT_EQ(launches(AttentionKernel::kFlash), std::pair(2.0, 3.0));
 }
 
 // A GELU of 10 tokens of 64 elements: one kernel keeps its input; gelu_new in Python tanh, 1 + tanh and half of the input too,

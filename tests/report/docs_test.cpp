@@ -1,4 +1,5 @@
 // The documentation shows between markers exactly the program's current output.
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -91,24 +92,46 @@ TEST(Docs, ShowTheFactsThatValidatePrints) {
       << kHow;
 }
 
-// docs/validation/steps.md: one H200, from its data sheet and with its profile.
+// docs/validation/steps.md: an H100 and an H200, from their data sheets and with their profiles.
 TEST(Docs, ShowWhatValidatePrintsOfMeasuredSteps) {
-  const MeasuredSteps measured = read_measured_steps(kRoot / "tests/reference/h200");
-  const std::vector<Override> host = {parse_override("platform.vms.vm.type.host=2.2")};
-  for (const std::string profile : {"", "h200"}) {
-    const auto steps = compare_steps(measured.steps, "h200", profile, profile.empty() ? host : std::vector<Override>());
-    EXPECT_EQ(part_of("docs/validation/steps.md", profile.empty() ? "steps" : "steps-profile"),
-              to_markdown(steps, measured.skipped))
-        << kHow;
+  constexpr std::size_t kShown = 10;
+  for (const bool profiled : {false, true}) {
     std::vector<std::optional<double>> times, memories;
-    for (const auto& step : steps) {
-      times.push_back(step.time_error());
-      memories.push_back(step.memory_error());
+    for (const auto& [gpu, host] : {std::pair<std::string, std::string>{"h100", "3.0"}, {"h200", "2.2"}}) {
+      const MeasuredSteps measured = read_measured_steps(kRoot / "tests/reference" / gpu);
+      std::vector<Override> overrides;
+      if (!profiled) overrides.push_back(parse_override("platform.vms.vm.type.host=" + host));
+      const auto steps = compare_steps(measured.steps, gpu, profiled ? gpu : "", overrides);
+      EXPECT_EQ(part_of("docs/validation/steps.md", "steps-" + gpu + (profiled ? "-profile" : "")),
+                to_markdown(steps, measured.skipped, kShown))
+          << kHow;
+      for (const auto& step : steps) {
+        times.push_back(step.time_error());
+        memories.push_back(step.memory_error());
+      }
     }
-    EXPECT_LE(summary_of_errors(times).median, 0.05) << profile;
-    EXPECT_LE(summary_of_errors(memories).median, 0.01) << profile;
-    EXPECT_LE(summary_of_errors(memories).worst, 0.1) << profile;
+    EXPECT_LE(summary_of_errors(times).median, 0.06) << profiled;
+    EXPECT_LE(summary_of_errors(memories).median, 0.005) << profiled;
+    EXPECT_LE(summary_of_errors(memories).worst, 0.1) << profiled;
   }
+}
+
+// Llamas that the GPU binds, batches of four sequences and more: written out in Python they take a fifth longer than their
+// products and fused kernels.
+TEST(MeasuredLlamas, AreWithinATenthWhereTheGpuBinds) {
+  const MeasuredSteps measured = read_measured_steps(kRoot / "tests/reference/h100");
+  int llamas = 0;
+  for (const auto& step :
+       compare_steps(measured.steps, "h100", "", {parse_override("platform.vms.vm.type.host=3.0")})) {
+    const bool llama = step.measured.model.find("lla") != std::string::npos;
+    if (!llama || step.measured.batch < 4 || !step.time_error()) continue;
+    EXPECT_LE(std::abs(*step.time_error()), 0.1) << step.measured.title;
+    if (!step.measured.checkpoints) {
+      EXPECT_LE(std::abs(*step.memory_error()), 0.01) << step.measured.title;
+    }
+    ++llamas;
+  }
+  EXPECT_GE(llamas, 7);
 }
 
 }  // namespace

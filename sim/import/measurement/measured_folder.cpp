@@ -49,7 +49,7 @@ std::string flash_text(const fs::path& file) {
   return out;
 }
 
-// The three operators of docs/measuring.md#host, forward and backward, on the host that the software stacks' figures are of.
+// The three operators of docs/measuring.md#host, forward and backward, on a host as the software stacks' figures are of.
 constexpr double kUsualHost = 3 * (35 + 40);  // us
 
 // Launch time of this machine's host as a factor; empty without a host.csv.

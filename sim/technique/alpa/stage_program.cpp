@@ -115,7 +115,10 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
   const double size = element_bytes(scenario.training.precision);
   const MeshShape shape = stage.shape();
   const auto times = all_times(operators, stage, sequences, scenario);
-  const HostTime host = scenario.software.host * slowest_host(stage.mesh, scenario.platform);
+  const double slowest = slowest_host(stage.mesh, scenario.platform);
+  const AttentionKernel attention =
+      scenario.software.attention_on(scenario.platform.devices[stage.mesh[0]].gpu, scenario.training.precision);
+  const auto host_of = [&](const Operator& op) { return host_time(op, attention, scenario.software) * slowest; };
   std::vector<Layout> outputs;
   std::vector<std::vector<CollectiveCall>> reduced;
   for (std::size_t i = 0; i < count; ++i) {
@@ -144,7 +147,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       }
       for (std::size_t rank = 0; rank < gpus; ++rank)
         forward.add(rank, times[i][rank].forward, work_of(stage, i, rank, op, sequences), op.layer);
-      forward.launch(host.forward);
+      forward.launch(host_of(op).forward);
       for (const auto& call : reduced[i]) forward.end_with(call, op.layer);
     }
   }
@@ -177,6 +180,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       if (apart) program.weights.work[rank] += product;
     }
     // One of the two products of a backward pass.
+    const HostTime host = host_of(op);
     const Seconds later = weights_apart && op.has_weights() ? host.backward / 2.0 : Seconds{0};
     backward.launch(host.backward - later + (again > 0 ? host.forward : Seconds{0}));
     program.weights.host += later;

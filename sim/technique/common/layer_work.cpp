@@ -60,6 +60,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
   const bool stops_early = division.recompute == Recompute::kOperators ||
                            (scenario.software.recompute_stops_early && division.recompute == Recompute::kFull);
   const std::vector<bool> left_out = stops_early ? left_out_when_anew(operators) : std::vector<bool>{};
+  const AttentionKernel attention = scenario.software.attention_on(gpu, scenario.training.precision);
   for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
     const Operator& op = operators[v];
     LayerWork& layer = out[op.layer + 1];
@@ -87,9 +88,9 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const double products = op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0;
     layer.backward_work += work * (products + again);
     layer.basis += time.basis;
-    const HostTime host = scenario.software.host * gpu.host;
+    const HostTime host = host_time(op, attention, scenario.software) * gpu.host;
     layer.host_forward += host.forward;
-    layer.host_backward += (op.unreached ? Seconds{0} : host.backward) + (again > 0 ? host.forward : Seconds{0});
+    layer.host_backward += host.backward + (again > 0 ? host.forward : Seconds{0});
   }
   return out;
 }

@@ -37,6 +37,24 @@ double largest_tensor(const OperatorGraph& operators) {
   return out;
 }
 
+// Bytes that a forward pass with recomputed layers under autocast does not hold at one time: the layers' 16-bit weights, which its
+// cache frees at the end (aten/src/ATen/autocast_mode.cpp, clear_cache), and the gradient of the logits, 4 bytes of fp32 less the
+// logits themselves, which the model's function holds until it returns.
+Bytes never_at_once(const Plan& plan, const OperatorGraph& operators, std::size_t rank, const Scenario& scenario) {
+  if (!scenario.software.autocast || !begins_with_input(plan.recompute)) return {};
+  const double size = element_bytes(scenario.training.precision), full = element_bytes(Precision::kFp32);
+  const Stage& stage = plan.stages.front();
+  const int layers = layer_count(operators);
+  double weights = 0, logits = 0;
+  for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
+    const Operator& op = operators[stage.first + i];
+    if (op.kind == OperatorKind::kMatrix && is_inside_layers(op, layers)) weights += op.weights;
+    if (op.kind == OperatorKind::kLoss)
+      logits += op.outputs * share_of(stage, i, rank, micro_batch_sequences(plan, scenario.training)).sequences;
+  }
+  return Bytes{std::min(size * weights, (full - size) * logits)};
+}
+
 // Memory of a GPU at each moment of an iteration. References to DeepSpeed's files are to release 0.7.1.
 class ReplicaMoments {
  public:
@@ -56,15 +74,17 @@ class ReplicaMoments {
         several_(plan.micro_batches > 1) {}
 
   // `empty`: limit, framework, and NCCL's buffers.
-  DeviceMemory most(const DeviceMemory& empty, const ActivationBytes& activations) const {
+  // `apart`: of never_at_once.
+  DeviceMemory most(const DeviceMemory& empty, const ActivationBytes& activations, Bytes apart) const {
     DeviceMemory always = empty;
     const bool on_drive = replicas_.parameters == StatePlace::kDrive;
     always.parameters = Bytes{on_drive ? 0.0 : bytes_.weight * (replicas_.stage == 3 ? held_ / ranks_ : held_)};
     if (on_gpu()) always.optimizer = Bytes{bytes_.optimizer() * (replicas_.stage == 0 ? trained_ : own())};
     always.buffers += compressed_.kept;
     if (in_buckets() && !replicas_.bucket_views) always.buffers += Bytes{trained_ * bytes_.gradient};
-    return larger_of(larger_of(larger_of(backward(always, activations), forward(always, activations)), step(always)),
-                     gather(always));
+    return larger_of(
+        larger_of(larger_of(backward(always, activations), forward(always, activations, apart)), step(always)),
+        gather(always));
   }
 
  private:
@@ -113,8 +133,9 @@ class ReplicaMoments {
     return Bytes{replicas_.stage == 3 ? bytes_.weight * std::min(framework_.live_parameters, held_) : 0.0};
   }
 
-  DeviceMemory forward(DeviceMemory m, const ActivationBytes& activations) const {
+  DeviceMemory forward(DeviceMemory m, const ActivationBytes& activations, Bytes apart) const {
     m.moment = Moment::kForward;
+    if (is_torch()) m.parameters -= apart;
     if (keeps_gradients()) m.gradients = gradients();
     m.activations = activations.kept;
     m.buffers += open() + filled();
@@ -191,7 +212,8 @@ std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGra
     DeviceMemory empty = empty_memory(stage.mesh[rank], scenario);
     empty.buffers += nccl;
     empty.nccl = nccl;
-    out.push_back(moments.most(empty, activations_by_moment(plan, operators, rank, scenario)));
+    out.push_back(moments.most(empty, activations_by_moment(plan, operators, rank, scenario),
+                               never_at_once(plan, operators, rank, scenario)));
   }
   return out;
 }

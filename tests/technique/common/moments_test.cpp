@@ -2,9 +2,9 @@
 // (stage_1_and_2.py, stage3.py, fused_optimizer.py) and FullyShardedDataParallel hold.
 #include <gtest/gtest.h>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/technique/common/layer_work.h"
 #include "sim/technique/common/memory.h"
-#include "sim/compute/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -113,6 +113,31 @@ TEST(Moments, OfPyTorchsStepHoldWhatItsAdamComputes) {
   const auto [single, same] = step("adam_single");
   EXPECT_EQ(single.moment, Moment::kStep);
   EXPECT_NEAR(single.total().value, 16 * same + 2 * 4 * 100'000.0 * 16, 1e-6);
+}
+
+// Layers that are recomputed do not keep autocast's 16-bit weights, which its cache frees when the forward pass ends; then come 4
+// bytes of gradient per logit in place of 2 of the logits. A layer of h = 16 has 12 h^2 + 9 h weights in products.
+TEST(Moments, OfRecomputedLayersUnderAutocastLackTheirCopiesOrTheLogitsGradient) {
+  const auto parameters = [](int layers, std::int64_t vocabulary, bool autocast) {
+    Scenario scenario = small_scenario(1, 1);
+    scenario.training.gradient_precision = Precision::kFp32;
+    scenario.training.batch = 10;
+    scenario.software.autocast = autocast;
+    scenario.nccl.buffer = scenario.memory.framework = Bytes{0};
+    Transformer model = small_model(layers);
+    model.vocabulary = vocabulary;
+    const OperatorGraph operators = build_operator_graph(model);
+    Plan plan = plan_of(scenario, model, operators, with(named("DDP"), 1));
+    plan.recompute = Recompute::kFull;
+    const DeviceMemory memory = memory_of(plan, operators, scenario)[0];
+    EXPECT_EQ(memory.moment, Moment::kForward);
+    return memory.parameters.value;
+  };
+  // 10 sequences of 10 tokens.
+  constexpr double kCopy = 2 * (12 * 16 * 16 + 9 * 16), kLogits = 10.0 * 10;
+  EXPECT_NEAR(parameters(7, 200, false) - parameters(7, 200, true), std::min(7 * kCopy, 2 * 200 * kLogits), 1e-6);
+  EXPECT_NEAR(parameters(2, 1000, false) - parameters(2, 1000, true), std::min(2 * kCopy, 2 * 1000 * kLogits), 1e-6);
+  EXPECT_GT(7 * kCopy, 2 * 200 * kLogits);
 }
 
 // FLOPs of a layer's backward pass with what it computes anew.
