@@ -163,6 +163,8 @@ class TaskGraph {
   bool is_folded() const { return folded_; }
   // The link whose flows represent the traffic of this one.
   int link_of(int link) const { return taken_for_.empty() ? link : taken_for_[link]; }
+  // The device whose tasks represent those of this one.
+  int device_of(int device) const { return device_taken_for_.empty() ? device : device_taken_for_[device]; }
 
   TagId tag(Tag tag);  // the same tag gives the same number
 
@@ -229,9 +231,9 @@ class TaskGraph {
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;
-  std::vector<int> taken_for_;    // per link, after folding
-  std::vector<TaskId> distinct_;  // during folding: predecessors of a new task
-  HashPlaces joins_;              // during folding: of delays without a place
+  std::vector<int> taken_for_, device_taken_for_;  // per link and per device, after folding
+  std::vector<TaskId> distinct_;                   // during folding: predecessors of a new task
+  HashPlaces joins_;                               // during folding: of delays without a place
 };
 
 }  // namespace slmsim

@@ -61,7 +61,11 @@ std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colo
 
 Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
   if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
-  const Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
+  Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
+  if (request.in_full && !request.in_full->empty()) {
+    for (int& colour : coarsest.devices) colour *= 2;
+    for (const int device : *request.in_full) ++coarsest.devices[device];
+  }
   if (colours.devices.empty()) {
     colours = coarsest;
     LowerRequest few = request;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "sim/engine/task_graph.h"
 #include "sim/technique/common/plan.h"
@@ -16,8 +17,9 @@ struct LowerRequest {
   const Scenario& scenario;
   const Network& network;
   const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
-  int only_micro_batches = 0;      // number of the plan's micro-batches to lower; 0: all
-  bool passages = false;           // whether passages may stand for passes over layers (passage.h)
+  int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
+  // GPUs whose passes over layers are lowered task by task; others' may be passages (passage.h). nullopt: all GPUs.
+  std::optional<std::set<int>> in_full = {};
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
 };
