@@ -13,6 +13,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/work.h"
+#include "sim/collective/alone.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/alike.h"
 #include "sim/predict/assumption.h"
@@ -131,7 +132,8 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
                              const Prediction& out) {
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
-  if (!whole && known == nullptr) request.in_full.emplace();
+  PassageRules passages;
+  if (!whole && known == nullptr) request.passages = &passages;
   for (int tries = 1;; ++tries) {
     std::set<int> apart;
     if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &apart))
@@ -141,8 +143,8 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
                        : simulate_all(options, lower(request, options), nullptr, pipeline, apart);
       if (all) return std::move(*all);
     }
-    request.in_full->merge(apart);
-    if (tries == kMostPassages) request.in_full.reset();
+    passages.in_full.merge(apart);
+    if (tries == kMostPassages) request.passages = nullptr;
   }
 }
 

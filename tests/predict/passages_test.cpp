@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/collective/alone.h"
 #include "sim/predict/alike.h"
 #include "tests/predict/whole.h"
 #include "tests/word_name.h"
@@ -68,15 +69,32 @@ TEST_P(PassageCase, TakesFewTasksWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
   PlanInputs inputs(scenario);
   const Lowered all = lower_alike(inputs.request);
-  inputs.request.in_full.emplace();
+  PassageRules rules;
+  inputs.request.passages = &rules;
   std::set<int> apart;
   for (bool first = true; first || !apart.empty(); first = false) {
     const Lowered few = lower_alike(inputs.request);
-    EXPECT_LT(few.graph.tasks().size(), all.graph.tasks().size());
+    EXPECT_LT(few.graph.tasks().size(), all.graph.tasks().size() + (first ? 0 : 1));
     apart = out_of_step(few.graph, simulate(few.graph));
-    EXPECT_EQ(apart.empty(), GetParam().holds || !first);
-    inputs.request.in_full->merge(std::set<int>(apart));
+    EXPECT_TRUE(apart.empty() == GetParam().holds || !first);
+    rules.in_full.merge(std::set<int>(apart));
   }
+}
+
+TEST(Passages, OfOtherGroupsRemainBesideOneInFull) {
+  const Scenario scenario = scenario_of(cases()[1]);
+  PlanInputs inputs(scenario);
+  const TaskGraph all = lower_alike(inputs.request).graph;
+  PassageRules rules;
+  inputs.request.passages = &rules;
+  const TaskGraph none = lower_alike(inputs.request).graph;
+  rules.in_full.insert(inputs.plan.stages[0].mesh.begin(), inputs.plan.stages[0].mesh.end());
+  const TaskGraph some = lower_alike(inputs.request).graph;
+  EXPECT_LT(some.tasks().size(), all.tasks().size());
+  EXPECT_GT(some.tasks().size(), none.tasks().size());
+  const Timeline timeline = simulate(some), whole = simulate(all);
+  EXPECT_TRUE(out_of_step(some, timeline).empty());
+  EXPECT_NEAR(timeline.end.value, whole.end.value, kRounding * whole.end.value);
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, PassageCase, testing::ValuesIn(cases()),

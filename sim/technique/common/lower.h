@@ -4,12 +4,13 @@
 #pragma once
 
 #include <optional>
-#include <set>
 
 #include "sim/engine/task_graph.h"
 #include "sim/technique/common/plan.h"
 
 namespace slmsim {
+
+struct PassageRules;  // sim/collective/alone.h
 
 struct LowerRequest {
   const Plan& plan;
@@ -18,8 +19,8 @@ struct LowerRequest {
   const Network& network;
   const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
   int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
-  // GPUs whose passes over layers are lowered task by task; others' may be passages (passage.h). nullopt: all GPUs.
-  std::optional<std::set<int>> in_full = {};
+  PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
+  bool only_connections = false;     // only these are of use, to find colours; needs `alike`
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
 };

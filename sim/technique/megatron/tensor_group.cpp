@@ -36,9 +36,9 @@ TensorGroup::TensorGroup(TaskGraph& graph, TensorRules& rules, std::vector<int> 
 }
 
 bool TensorGroup::keeps_step() const {
-  const auto& in_full = rules_.request.in_full;
-  return in_full && std::ranges::adjacent_find(works_, std::ranges::not_equal_to()) == works_.end() &&
-         std::ranges::none_of(devices_, [&](int device) { return in_full->contains(device); });
+  const PassageRules* passages = rules_.request.passages;
+  return passages != nullptr && std::ranges::adjacent_find(works_, std::ranges::not_equal_to()) == works_.end() &&
+         std::ranges::none_of(devices_, [&](int device) { return passages->in_full.contains(device); });
 }
 
 TaskId TensorGroup::compute(std::size_t rank, Seconds time, TagId tag, TaskId after, Flops work) {
@@ -161,7 +161,8 @@ Communicator& TensorGroup::communicator() {
 std::pair<const Alone*, std::size_t> TensorGroup::alone(Collective collective, const std::optional<Beside>& beside) {
   const CollectiveCall call = call_of(collective);
   const Beside other = beside.value_or(Beside{});
-  const auto [at, is_new] = rules_.alone.try_emplace({place_, collective, other.time.value, other.work.bound});
+  const auto [at, is_new] = rules_.request.passages->known.try_emplace(
+      {place_, collective, call.size.value, other.time.value, other.work.bound});
   if (is_new)
     at->second = run_alone(rules_.request.network, rules_.request.scenario.nccl_setup(), devices_, call, beside);
   if (!at->second) return {};
@@ -190,6 +191,7 @@ TensorGroup::WholePass TensorGroup::whole_pass(int first, int last, bool forward
     for (const Act& act : acts_of(unit, forward)) {
       HostQueue::Stretch stretch;
       if (act.part) stretch = stretch_of(0, unit, forward, *act.part);
+      inside.computed += stretch.gpu.value;
       const Inside::Span at{out.stretch.gpu.value, out.stretch.from_host.value, stretch.gpu.value};
       if (act.exchange) {
         const auto [known, offset] =

@@ -23,9 +23,6 @@ struct TensorRules {
   const MegatronPlan& plan;
   Bytes activation = {};  // of a micro-batch, between layers
   int layers = 0;
-  // Collectives by themselves, of groups at equal places in equal VMs.
-  using Place = std::tuple<std::vector<int>, Collective, double, double>;  // the GPUs, and what is beside
-  std::map<Place, std::optional<Alone>> alone = {};
   std::vector<int> vm_kinds = {};  // of the platform
 };
 
@@ -90,7 +87,7 @@ class TensorGroup {
 
   TaskGraph& graph_;
   TensorRules& rules_;
-  std::vector<int> devices_, place_;  // place_: as in TensorRules::Place
+  std::vector<int> devices_, place_;  // place_: as in PassageRules::known
   std::vector<Works> works_;
   TimeBasis* basis_;
   Tasks last_;
