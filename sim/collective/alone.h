@@ -1,7 +1,10 @@
 // A collective that all its GPUs begin at once, on links that carry nothing else: simulated by itself, for passages.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "sim/collective/communicator.h"
@@ -22,6 +25,13 @@ struct Beside {
   Work work;
 
   bool operator==(const Beside&) const = default;
+};
+
+// For the passages of a plan.
+struct PassageRules {
+  std::set<int> in_full = {};  // GPUs whose passes over layers are lowered task by task all the same
+  // Known ones, by places of GPUs that have equal links, bytes, and what is beside.
+  std::map<std::tuple<std::vector<int>, Collective, double, double, double>, std::optional<Alone>> known = {};
 };
 
 // nullopt where the GPUs do not all end at once.

@@ -74,7 +74,7 @@ Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
 
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == size_);
-  if (size_ < 2) return {ready.begin(), ready.end()};
+  if (size_ < 2 || graph_.has_only_connections()) return {ready.begin(), ready.end()};
   std::vector<TaskId> at_once;
   if (rules_.together && std::adjacent_find(ready.begin(), ready.end(), std::not_equal_to<>()) != ready.end()) {
     at_once.assign(size_, graph_.delay(Seconds{0}, tag, ready));

@@ -104,7 +104,7 @@ Tree::Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, s
 
 std::vector<TaskId> Tree::all_reduce(Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == ranks_);
-  if (ranks_ < 2) return {ready.begin(), ready.end()};
+  if (ranks_ < 2 || graph_.has_only_connections()) return {ready.begin(), ready.end()};
   std::vector<std::vector<TaskId>> parts(ranks_);
   for (const Shape& tree : trees_) {
     const auto done = rules_.detail == Detail::kSteps ? run_steps(tree, size, chunk, tag, ready)

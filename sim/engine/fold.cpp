@@ -225,6 +225,16 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
           .places = std::move(places)};
 }
 
+Colouring Fold::finer(const Partition& partition) const {
+  std::vector<bool> is_first(first_.size());
+  for (const int device : first_) is_first[device] = true;
+  const auto device_colours = static_cast<std::size_t>(std::count(is_first.begin(), is_first.end(), true));
+  if (partition.device_colours == device_colours && partition.connection_colours == colours_.size()) return {};
+  return {partition.devices, partition.connections};
+}
+
+Colouring Fold::finer(const std::vector<Link>& links) const { return finer(refined(links)); }
+
 Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
                        std::vector<int>& taken_for) const {
   // A line may have ended early.
@@ -232,11 +242,7 @@ Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> 
                         return line.next != sequences_[line.sequence].size();
                       });
   const Partition partition = refined(links);
-  std::vector<bool> is_first(first_.size());
-  for (const int device : first_) is_first[device] = true;
-  const auto device_colours = static_cast<std::size_t>(std::count(is_first.begin(), is_first.end(), true));
-  if (partition.device_colours != device_colours || partition.connection_colours != colours_.size())
-    return {partition.devices, partition.connections};
+  if (Colouring colours = finer(partition); !colours.devices.empty()) return colours;
   if (differ) throw ColouringError();
   std::map<int, int> first_link;
   for (std::size_t l = 0; l < links.size(); ++l)

@@ -99,6 +99,8 @@ class Fold {
   void differ() { differs_ = true; }
   bool differs() const { return differs_; }
 
+  // Call after the last connection. The coarsest finer colours that may hold; none where those given may.
+  Colouring finer(const std::vector<Link>& links) const;
   // Call after the last task. If the colours do not hold, returns the coarsest finer colours that could, and throws
   // ColouringError where there are none. Else returns nothing; the routes of their connections then use links of the
   // colours, each as often as connections of the colour cross it, and their return links are the first links of their
@@ -114,6 +116,7 @@ class Fold {
   struct Partition;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> connections_before() const;
   Partition refined(const std::vector<Link>& links) const;
+  Colouring finer(const Partition& partition) const;
 
   std::vector<int> first_, given_;  // given_: per connection
   std::vector<Line> lines_;

@@ -29,6 +29,7 @@ struct Inside {
   };
   std::vector<Span> computing, transferring;  // per GPU; a transfer lasts until its bytes have arrived
   std::vector<Span> exchanges;                // whole ones
+  double computed = 0;                        // s, without what NCCL's kernels add
   std::vector<Transfer> transfers;
 
   // Adds what takes place inside something that begins with `at` and never waits for hosts; `first`: the number of its first

@@ -78,6 +78,7 @@ Colouring TaskGraph::settle() {
   for (auto& connection : connections_) routes.push_back(&connection.route.links);
   Colouring finer = fold_->settle(links_, routes, taken_for_);
   if (!finer.devices.empty()) return finer;
+  for (int device = 0; device < device_count_; ++device) device_taken_for_.push_back(fold_->first(device));
   fold_ = nullptr;
   joins_ = {};
   folded_ = true;

@@ -151,6 +151,8 @@ class TaskGraph {
   void begin_group(std::span<const int> together = {}) {
     if (fold_) fold_->begin_group(together);
   }
+  // Whether only connections matter from here on, because devices of one colour differ (fold.h).
+  bool has_only_connections() const { return fold_ && fold_->differs(); }
   // nullptr without folding.
   Fold* fold() { return fold_.get(); }
   // With folding: takes over the devices' work on the connections from `first` to `end` - 1 for other devices of the
@@ -158,11 +160,15 @@ class TaskGraph {
   void repeat(int first, int end, const std::map<int, int>& devices, const Network& network);
   // Call after the last task: verifies the colours. Returns the colours to try next if they do not hold.
   Colouring settle();
+  // Those colours, by the connections alone.
+  Colouring finer() const { return fold_->finer(links_); }
   // Whether tasks represent several ones. Only the iteration's time, and the times of the first device and connection
   // of each colour, are then valid.
   bool is_folded() const { return folded_; }
   // The link whose flows represent the traffic of this one.
   int link_of(int link) const { return taken_for_.empty() ? link : taken_for_[link]; }
+  // The device whose tasks represent those of this one.
+  int device_of(int device) const { return device_taken_for_.empty() ? device : device_taken_for_[device]; }
 
   TagId tag(Tag tag);  // the same tag gives the same number
 
@@ -229,9 +235,9 @@ class TaskGraph {
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;
-  std::vector<int> taken_for_;    // per link, after folding
-  std::vector<TaskId> distinct_;  // during folding: predecessors of a new task
-  HashPlaces joins_;              // during folding: of delays without a place
+  std::vector<int> taken_for_, device_taken_for_;  // per link and per device, after folding
+  std::vector<TaskId> distinct_;                   // during folding: predecessors of a new task
+  HashPlaces joins_;                               // during folding: of delays without a place
 };
 
 }  // namespace slmsim

@@ -1,10 +1,12 @@
 #include "sim/predict/alike.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "sim/collective/alone.h"
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
 constexpr int kMostRefinements = 4;
-constexpr int kFewShare = 4;  // ratio of all micro-batches to the few with which colours are found
 
 }  // namespace
 
@@ -61,13 +62,19 @@ std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colo
 
 Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
   if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
-  const Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
+  Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
+  if (request.passages != nullptr && !request.passages->in_full.empty()) {
+    for (int& colour : coarsest.devices) colour *= 2;
+    for (const int device : request.passages->in_full) ++coarsest.devices[device];
+  }
   if (colours.devices.empty()) {
-    colours = coarsest;
-    LowerRequest few = request;
-    few.only_micro_batches = in_whole_rounds(static_cast<int>(request.plan.stages.size()), request.plan);
-    const bool saves = kFewShare * few.micro_batches() <= request.micro_batches();
-    if (saves && !lower_folded(few, colours)) colours = coarsest;
+    LowerRequest connecting = request;
+    connecting.alike = &coarsest;
+    connecting.only_connections = true;
+    const int few = in_whole_rounds(static_cast<int>(request.plan.stages.size()), request.plan);
+    connecting.only_micro_batches = std::min(few, request.micro_batches());
+    colours = request.plan.technique->lower(connecting).graph.finer();
+    if (colours.devices.empty()) colours = coarsest;
   }
   const bool known = colours != coarsest;
   if (auto lowered = lower_folded(request, colours)) return std::move(*lowered);

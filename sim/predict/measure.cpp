@@ -97,7 +97,7 @@ std::vector<double> computing_times(const TaskGraph& graph) {
   for (const Passage& one : graph.passages()) {
     const Task& task = graph.tasks()[one.task];
     if (task.kind == TaskKind::kCompute) busy[task.place] -= task.amount;
-    for (const Inside::Span& span : one.inside->computing) busy[one.device] += span.length;
+    busy[one.device] += one.inside->computed;
   }
   return busy;
 }

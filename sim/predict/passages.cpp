@@ -50,30 +50,34 @@ bool exchange(const Passages& gpus, const Timeline& timeline, double start, doub
 
 }  // namespace
 
-bool passages_hold(const TaskGraph& graph, const Timeline& timeline) {
+std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline) {
   const double rounding = kSameTime * timeline.end.value;
-  std::map<const Exchangers*, Passages> all;
+  struct Exchanging {
+    Passages passages;
+    bool apart = false;
+  };
+  std::map<const Exchangers*, Exchanging> all;
   for (const Passage& one : graph.passages()) {
     if (!one.exchangers) continue;
-    Passages& passages = all[one.exchangers.get()];
+    auto& [passages, apart] = all[one.exchangers.get()];
     // GPUs that exchange for two purposes at once share their links.
-    if (!passages.empty() && timeline.start[one.task] < timeline.finish[passages.back()->end] - rounding) return false;
+    apart = apart || (!passages.empty() && timeline.start[one.task] < timeline.finish[passages.back()->end] - rounding);
     passages.push_back(&one);
-    if (one.meeting == kNoTask) continue;
+    if (one.meeting == kNoTask || apart) continue;
     const auto end = [&](TaskId before) { return timeline.finish[before]; };
     const auto [first, last] = std::ranges::minmax(graph.predecessors(one.meeting), {}, end);
-    if (end(last) - end(first) > rounding) return false;
+    apart = end(last) - end(first) > rounding;
   }
-  if (all.empty()) return true;
+  if (all.empty()) return {};
   // Windows change from one iteration to the next, and this is the last one's timeline.
-  if (has_windows(capacities(graph))) return false;
-  std::vector<const Passages*> over(graph.links().size());
-  for (auto& [exchangers, gpus] : all) {
-    if (!are_alone(graph, *exchangers)) return false;
+  const bool windows = has_windows(capacities(graph));
+  std::vector<Exchanging*> over(graph.links().size());
+  for (auto& [exchangers, group] : all) {
+    group.apart = group.apart || windows || !are_alone(graph, *exchangers);
     for (const auto& crossing : exchangers->crossings) {
-      const Passages*& own = over[graph.link_of(crossing.link)];
-      if (own != nullptr && own != &gpus) return false;
-      own = &gpus;
+      Exchanging*& own = over[graph.link_of(crossing.link)];
+      if (own != nullptr && own != &group) own->apart = group.apart = true;
+      own = &group;
     }
   }
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
@@ -82,10 +86,25 @@ bool passages_hold(const TaskGraph& graph, const Timeline& timeline) {
     const Route& route = graph.connections()[task.place].route;
     const double left = timeline.finish[id] - route.latency.value;  // until its last byte did
     for (const int link : route.links) {
-      if (over[link] != nullptr && exchange(*over[link], timeline, timeline.start[id], left, rounding)) return false;
+      Exchanging* own = over[link];
+      if (own == nullptr || own->apart) continue;
+      own->apart = exchange(own->passages, timeline, timeline.start[id], left, rounding);
     }
   }
-  return true;
+  std::set<int> represented;
+  for (const auto& [exchangers, group] : all) {
+    for (const int number : exchangers->connections) {
+      if (!group.apart || number == Exchangers::kRepeated) continue;
+      const Connection& connection = graph.connections()[number];
+      represented.insert({connection.from, connection.to});
+      represented.insert(connection.of.begin(), connection.of.end());
+    }
+  }
+  std::set<int> out;
+  for (int device = 0; device < graph.device_count() && !represented.empty(); ++device) {
+    if (represented.contains(graph.device_of(device))) out.insert(device);
+  }
+  return out;
 }
 
 PassageBegin begin_of(const Passage& passage, const Timeline& timeline) {

@@ -1,13 +1,15 @@
 // Passages (sim/engine/passage.h) after a simulation: whether they took place as was assumed, and what took place inside.
 #pragma once
 
+#include <set>
+
 #include "sim/engine/simulate.h"
 
 namespace slmsim {
 
-// Whether the GPUs of each passage began it at once, within rounding, and nothing else crossed their links meanwhile. If not, the
-// timeline is of no use.
-bool passages_hold(const TaskGraph& graph, const Timeline& timeline);
+// GPUs whose passages do not hold: they did not begin one at once, within rounding, or something else crossed their links
+// meanwhile. If there are any, the timeline is of no use.
+std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline);
 
 // When a passage's GPUs begin it, and their hosts are free.
 struct PassageBegin {

@@ -13,6 +13,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/work.h"
+#include "sim/collective/alone.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/alike.h"
 #include "sim/predict/assumption.h"
@@ -55,6 +56,8 @@ FlopsPerSecond peak_of_group(const PlanRequest& request) {
 
 // Beyond this multiple of the memory, times are of no use and the graphs of absurd models take long.
 constexpr double kTimedMisfit = 16;
+
+constexpr int kMostPassages = 3;  // tries of passages, each with fewer, before all tasks are lowered
 
 bool simulates_all(const PredictOptions& options) { return options.whole || options.simgrid; }
 
@@ -105,14 +108,17 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// nullopt where passages do not hold. Link use is reported for whole iterations.
+// nullopt where passages do not hold, whose GPUs it adds to `apart`. Link use is reported for whole iterations.
 std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, SameTimes* same,
-                                      bool pipeline) {
+                                      bool pipeline, std::set<int>& apart) {
   const TaskGraph& graph = lowered.graph;
   Iteration all;
   all.times = simulate_iterations(
       graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse}, same);
-  if (!passages_hold(graph, all.times.last)) return std::nullopt;
+  if (std::set<int> gpus = out_of_step(graph, all.times.last); !gpus.empty()) {
+    apart.merge(gpus);
+    return std::nullopt;
+  }
   all.parts = break_down(graph, all.times.last, pipeline);
   all.basis = lowered.basis;
   if (!options.links) return all;
@@ -126,14 +132,19 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
                              const Prediction& out) {
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
-  for (request.passages = !whole && known == nullptr;; request.passages = false) {
-    bool held = true;
-    if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &held))
+  PassageRules passages;
+  if (!whole && known == nullptr) request.passages = &passages;
+  for (int tries = 1;; ++tries) {
+    std::set<int> apart;
+    if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &apart))
       return std::move(*counted);
-    if (!held) continue;
-    auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline)
-                     : simulate_all(options, lower(request, options), nullptr, pipeline);
-    if (all) return std::move(*all);
+    if (apart.empty()) {
+      auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline, apart)
+                       : simulate_all(options, lower(request, options), nullptr, pipeline, apart);
+      if (all) return std::move(*all);
+    }
+    passages.in_full.merge(apart);
+    if (tries == kMostPassages) request.passages = nullptr;
   }
 }
 

@@ -185,7 +185,7 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 }  // namespace
 
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links, bool* passages_held) {
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links, std::set<int>* apart) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
@@ -201,8 +201,8 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool li
       Timeline& last =
           (one.iteration.times = simulate_iterations(one.graph(), {.record_flows = links && &one == &samples.back()}))
               .last;
-      if (!passages_hold(one.graph(), last)) {
-        if (passages_held != nullptr) *passages_held = false;
+      if (std::set<int> gpus = out_of_step(one.graph(), last); !gpus.empty()) {
+        if (apart != nullptr) apart->merge(gpus);
         return std::nullopt;
       }
       if (links && &one == &samples.back()) add_inner_flows(one.graph(), last);

@@ -19,15 +19,16 @@ int in_whole_rounds(int micro_batches, const Plan& plan) {
 }
 
 TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
-  if (request.alike) return {std::move(links), *request.alike};
-  return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
+  if (!request.alike) return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
+  TaskGraph graph(std::move(links), *request.alike);
+  if (request.only_connections) graph.fold()->differ();
+  return graph;
 }
 
 bool has_measured_kernels(const LowerRequest& request) {
   const auto devices = devices_of(request.plan);
-  return std::any_of(devices.begin(), devices.end(), [&](int device) {
-    return request.scenario.platform.devices[device].gpu.kernels != nullptr;
-  });
+  return std::any_of(devices.begin(), devices.end(),
+                     [&](int device) { return request.scenario.platform.devices[device].gpu.kernels != nullptr; });
 }
 
 Seconds driver_launch(const LowerRequest& request) {

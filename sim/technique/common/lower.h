@@ -10,14 +10,17 @@
 
 namespace slmsim {
 
+struct PassageRules;  // sim/collective/alone.h
+
 struct LowerRequest {
   const Plan& plan;
   const OperatorGraph& operators;
   const Scenario& scenario;
   const Network& network;
   const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
-  int only_micro_batches = 0;      // number of the plan's micro-batches to lower; 0: all
-  bool passages = false;           // whether passages may stand for passes over layers (passage.h)
+  int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
+  PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
+  bool only_connections = false;     // only these are of use, to find colours; needs `alike`
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
 };

@@ -42,8 +42,6 @@ class MegatronRun {
     const bool sums = request.scenario.software.ddp_buckets &&
                       element_bytes(m_.gradients) > element_bytes(request.scenario.training.precision);
     const TensorDivision division{m_.tensor, m_.sequence_parallel, request.plan.recompute, TensorEnds::kDivided, sums};
-    // GPUs beside a slower one wait for it, so that they do not keep step with the next stage's.
-    rules_.passages = request.passages;
     std::map<int, TensorGroup::Works> works;
     for (std::size_t first = 0; first < devices.size(); first += static_cast<std::size_t>(m_.tensor)) {
       std::vector<int> own;
@@ -53,7 +51,6 @@ class MegatronRun {
         if (!work)
           work = std::make_shared<const std::vector<LayerWork>>(
               layer_work(request.operators, division, sequences, platform.devices[devices[i]].gpu, request.scenario));
-        rules_.passages = rules_.passages && kinds[i] == kinds[first];
         own.push_back(devices[i]);
         its.push_back(work);
       }

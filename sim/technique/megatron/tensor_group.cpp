@@ -32,6 +32,13 @@ TensorGroup::TensorGroup(TaskGraph& graph, TensorRules& rules, std::vector<int> 
   std::vector<bool> binds;
   for (const Works& one : works_) binds.push_back(host_binds(*one));
   hosts_ = HostQueue(std::move(binds));
+  passages_ = keeps_step();
+}
+
+bool TensorGroup::keeps_step() const {
+  const PassageRules* passages = rules_.request.passages;
+  return passages != nullptr && std::ranges::adjacent_find(works_, std::ranges::not_equal_to()) == works_.end() &&
+         std::ranges::none_of(devices_, [&](int device) { return passages->in_full.contains(device); });
 }
 
 TaskId TensorGroup::compute(std::size_t rank, Seconds time, TagId tag, TaskId after, Flops work) {
@@ -116,7 +123,7 @@ void TensorGroup::pass(int first, int last, bool forward, const std::string& nam
   for (int unit = first; basis_ != nullptr && forward && unit <= last; ++unit) {
     for (std::size_t rank = 0; rank < size(); ++rank) *basis_ += work(rank, unit).basis;
   }
-  if (rules_.passages) {
+  if (passages_) {
     const auto [at, is_new] = passes_.try_emplace({first, last, forward});
     if (is_new) at->second = whole_pass(first, last, forward);
     const Pass direction = forward ? Pass::kForward : Pass::kBackward;
@@ -130,15 +137,15 @@ void TensorGroup::pass(int first, int last, bool forward, const std::string& nam
 }
 
 Tasks TensorGroup::gather(TagId tag, const Tasks& ready) {
-  const auto [known, first] =
-      rules_.passages ? alone(Collective::kAllGather, {}) : std::pair<const Alone*, std::size_t>{};
+  const auto [known, first] = passages_ ? alone(Collective::kAllGather, {}) : std::pair<const Alone*, std::size_t>{};
   if (known == nullptr) return communicator().run(call_of(Collective::kAllGather), tag, ready);
   if (!gathering_) {
     Inside inside;
     inside.add(known->inside, {}, first);
     gathering_ = std::make_shared<const Inside>(std::move(inside));
   }
-  const auto [begin, meeting] = meet(ready, tag);
+  auto [begin, meeting] = meet(ready, tag);
+  if (is_in_vm()) meeting = kNoTask;  // its GPUs wait for each other
   const auto next = static_cast<TaskId>(graph_.tasks().size());
   const TaskId task = graph_.delay(known->length, tag, std::array{begin});
   if (task == next) graph_.stands_for({devices_.front(), task, kNoTask, meeting, task, gathering_, exchangers_});
@@ -154,7 +161,8 @@ Communicator& TensorGroup::communicator() {
 std::pair<const Alone*, std::size_t> TensorGroup::alone(Collective collective, const std::optional<Beside>& beside) {
   const CollectiveCall call = call_of(collective);
   const Beside other = beside.value_or(Beside{});
-  const auto [at, is_new] = rules_.alone.try_emplace({place_, collective, other.time.value, other.work.bound});
+  const auto [at, is_new] = rules_.request.passages->known.try_emplace(
+      {place_, collective, call.size.value, other.time.value, other.work.bound});
   if (is_new)
     at->second = run_alone(rules_.request.network, rules_.request.scenario.nccl_setup(), devices_, call, beside);
   if (!at->second) return {};
@@ -183,6 +191,7 @@ TensorGroup::WholePass TensorGroup::whole_pass(int first, int last, bool forward
     for (const Act& act : acts_of(unit, forward)) {
       HostQueue::Stretch stretch;
       if (act.part) stretch = stretch_of(0, unit, forward, *act.part);
+      inside.computed += stretch.gpu.value;
       const Inside::Span at{out.stretch.gpu.value, out.stretch.from_host.value, stretch.gpu.value};
       if (act.exchange) {
         const auto [known, offset] =

@@ -23,10 +23,6 @@ struct TensorRules {
   const MegatronPlan& plan;
   Bytes activation = {};  // of a micro-batch, between layers
   int layers = 0;
-  bool passages = false;  // whether passes may be passages (passage.h); GPUs of each group are then equal
-  // Collectives by themselves, of groups at equal places in equal VMs.
-  using Place = std::tuple<std::vector<int>, Collective, double, double>;  // the GPUs, and what is beside
-  std::map<Place, std::optional<Alone>> alone = {};
   std::vector<int> vm_kinds = {};  // of the platform
 };
 
@@ -70,6 +66,9 @@ class TensorGroup {
     std::shared_ptr<const Inside> inside;
   };
 
+  // Whether passes are passages (passage.h). GPUs beside a slower one wait for it, so that they do not keep step.
+  bool keeps_step() const;
+  bool is_in_vm() const { return place_.front() >= 0; }
   bool is_layer(int unit) const { return unit > 0 && unit <= rules_.layers; }
   bool overlaps(bool forward) const;
   std::vector<Act> exchanges(bool forward, bool layer) const;
@@ -88,11 +87,12 @@ class TensorGroup {
 
   TaskGraph& graph_;
   TensorRules& rules_;
-  std::vector<int> devices_, place_;  // place_: as in TensorRules::Place
+  std::vector<int> devices_, place_;  // place_: as in PassageRules::known
   std::vector<Works> works_;
   TimeBasis* basis_;
   Tasks last_;
   HostQueue hosts_;
+  bool passages_ = false;
   std::optional<Communicator> communicator_;
   std::map<std::tuple<int, int, bool>, WholePass> passes_;
   std::shared_ptr<Exchangers> exchangers_;
