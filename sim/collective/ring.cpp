@@ -80,9 +80,12 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std:
     at_once.assign(size_, graph_.delay(Seconds{0}, tag, ready));
     ready = at_once;
   }
+  const bool plain = rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced;
+  if (rules_.detail == Detail::kSteps && graph_.takes_ring_calls() && plain)
+    return run_as_one(collective, size, tag, ready);
   if (rules_.detail == Detail::kSteps)
     return graph_.fold() ? run_folded(collective, size, tag, ready) : run_steps(collective, size, tag, ready);
-  assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
+  assert(plain);
   return run_aggregated(step_count(collective, static_cast<int>(size_)), size, tag, ready);
 }
 
@@ -148,6 +151,26 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
       done[rank] = graph_.delay({0}, tag, std::array{done[rank], ready[rank]});
   }
   return done;
+}
+
+// The transfers of run_steps().
+std::vector<TaskId> Ring::run_as_one(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  const auto ranks = static_cast<double>(size_);
+  const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * ranks);
+  RingCall call;
+  call.ready.assign(ready.begin(), ready.end());
+  call.steps = step_count(collective, static_cast<int>(size_));
+  call.pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(size_), size, rules_));
+  const Bytes left = size - loop_size * static_cast<double>(call.pieces - 1);
+  const Bytes piece = loop_size / ranks, last_piece = std::min(left, loop_size) / ranks;
+  call.bytes = std::trunc(piece.value + 0.5);
+  call.last_bytes = std::trunc(last_piece.value + 0.5);
+  for (const RingEdge& edge : edges_) call.connections.push_back(edge.connection);
+  for (const BytesPerSecond rate : rules_.last_copy) {
+    call.copies.push_back((piece / rate).value);
+    call.last_copies.push_back((last_piece / rate).value);
+  }
+  return graph_.ring(std::move(call), tag);
 }
 
 // Ranks that do the same at the same time share their tasks, and equal calls are reused.

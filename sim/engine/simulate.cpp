@@ -1,6 +1,7 @@
 #include "sim/engine/simulate.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <deque>
 #include <map>
@@ -389,6 +390,7 @@ Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& be
   if (!options.always_events && !options.always_engine) {
     if (InOrder in_order(graph); in_order.run(before, options.record_flows)) return in_order.timeline();
   }
+  assert(graph.ring_calls().empty());
   return Run(graph, before, options).run();
 }
 

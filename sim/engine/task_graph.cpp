@@ -159,6 +159,16 @@ TaskId TaskGraph::add_hold(TaskKind kind, int device, SmShare share, TagId tag, 
              fold_ ? fold_->holding(device) : Fold::kNoLine);
 }
 
+std::vector<TaskId> TaskGraph::ring(RingCall call, TagId tag) {
+  assert(!fold_);
+  const auto place = static_cast<std::int32_t>(ring_calls_.size());
+  const TaskId id = append({.place = place, .tag = tag, .kind = TaskKind::kRing}, call.ready);
+  std::vector<TaskId> done;
+  for (std::size_t rank = 0; rank < call.ready.size(); ++rank) done.push_back(append({.tag = tag}, {&id, 1}));
+  ring_calls_.push_back(std::move(call));
+  return done;
+}
+
 int TaskGraph::add_connection(Connection connection, int position) {
   if (fold_) return open_folded(std::move(connection), position);
   connections_.push_back(std::move(connection));

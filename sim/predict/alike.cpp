@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
+// With collectives as single tasks, also where fewer than this number are alike.
+constexpr std::size_t kFewAlike = 4;
 constexpr int kMostRefinements = 4;
 constexpr int kFewShare = 4;  // ratio of all micro-batches to the few with which colours are found
 
@@ -60,8 +63,14 @@ std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colo
 }  // namespace
 
 Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
-  if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
+  const std::vector<int> devices = devices_of(request.plan);
+  if (devices.size() <= kFewDevices) return request.plan.technique->lower(request);
   const Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
+  if (request.ring_calls) {
+    std::set<int> kinds;
+    for (const int device : devices) kinds.insert(coarsest.devices[device]);
+    if (kinds.size() * kFewAlike > devices.size()) return request.plan.technique->lower(request);
+  }
   if (colours.devices.empty()) {
     colours = coarsest;
     LowerRequest few = request;

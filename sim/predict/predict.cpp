@@ -105,14 +105,13 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// nullopt where passages do not hold. Link use is reported for whole iterations.
-std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, SameTimes* same,
-                                      bool pipeline) {
+// nullopt where passages or collectives as single tasks do not hold. Link use is reported for whole iterations.
+std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, bool pipeline) {
   const TaskGraph& graph = lowered.graph;
   Iteration all;
   all.times = simulate_iterations(
-      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse}, same);
-  if (!passages_hold(graph, all.times.last)) return std::nullopt;
+      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse});
+  if (all.times.times.empty() || !passages_hold(graph, all.times.last)) return std::nullopt;
   all.parts = break_down(graph, all.times.last, pipeline);
   all.basis = lowered.basis;
   if (!options.links) return all;
@@ -126,14 +125,16 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
                              const Prediction& out) {
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
+  request.ring_calls = !whole && (known == nullptr || known->takes_ring_calls());
   for (request.passages = !whole && known == nullptr;; request.passages = false) {
     bool held = true;
     if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &held))
       return std::move(*counted);
-    if (!held) continue;
-    auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline)
-                     : simulate_all(options, lower(request, options), nullptr, pipeline);
-    if (all) return std::move(*all);
+    for (; held; request.ring_calls = false) {
+      if (auto all = simulate_all(options, known ? known->of(request) : lower(request, options), pipeline))
+        return std::move(*all);
+      held = request.ring_calls;
+    }
   }
 }
 

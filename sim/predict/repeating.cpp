@@ -21,6 +21,7 @@ std::optional<std::size_t> FewBatches::line_of(TaskId id) const {
 FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& alike) {
   LowerRequest few = request;
   few.only_micro_batches = micro_batches;
+  few.ring_calls = false;  // each task is compared
   FewBatches out{lower_alike(few, alike), {}};
   const TaskGraph& graph = out.graph();
   out.lines.resize(2 * out.devices() + graph.connections().size());
