@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace slmsim {
 
@@ -91,11 +92,12 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std:
 
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bool whole_chunks, TagId tag,
                               std::span<const TaskId> ready) {
-  const RingRules usual = rules_;
-  rules_.chunk = chunk;
-  if (!whole_chunks) rules_.last_copy.clear();
+  const Bytes usual = std::exchange(rules_.chunk, chunk);
+  std::vector<BytesPerSecond> copies;
+  if (!whole_chunks) copies.swap(rules_.last_copy);
   auto done = run(collective, size, tag, ready);
-  rules_ = usual;
+  rules_.chunk = usual;
+  if (!whole_chunks) rules_.last_copy.swap(copies);
   return done;
 }
 
@@ -155,10 +157,14 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
 
 // The transfers of run_steps().
 std::vector<TaskId> Ring::run_as_one(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  const bool copies = !rules_.last_copy.empty();
+  Described& known = described_;
+  if (known.number >= 0 && known.collective == collective && known.size == size && known.chunk == rules_.chunk &&
+      known.copies == copies)
+    return graph_.ring(known.number, tag, ready);
   const auto ranks = static_cast<double>(size_);
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * ranks);
   RingCall call;
-  call.ready.assign(ready.begin(), ready.end());
   call.steps = step_count(collective, static_cast<int>(size_));
   call.pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(size_), size, rules_));
   const Bytes left = size - loop_size * static_cast<double>(call.pieces - 1);
@@ -170,7 +176,8 @@ std::vector<TaskId> Ring::run_as_one(Collective collective, Bytes size, TagId ta
     call.copies.push_back((piece / rate).value);
     call.last_copies.push_back((last_piece / rate).value);
   }
-  return graph_.ring(std::move(call), tag);
+  known = {collective, size, rules_.chunk, copies, graph_.describe_ring(std::move(call))};
+  return graph_.ring(known.number, tag, ready);
 }
 
 // Ranks that do the same at the same time share their tasks, and equal calls are reused.

@@ -89,6 +89,13 @@ class Ring {
   std::size_t size_;
   std::vector<RingEdge> edges_;  // from rank r to rank r + 1
   RingRules rules_;
+  // The collective described last: by its size, chunk and whether chunks are whole.
+  struct Described {
+    Collective collective = Collective::kAllReduce;
+    Bytes size, chunk;
+    bool copies = false;
+    int number = -1;
+  } described_;
 };
 
 // Steps of a collective on n ranks.

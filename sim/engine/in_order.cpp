@@ -96,12 +96,12 @@ class Lines {
   // `ready`: when the ranks are; `finish`: when they have their results.
   bool send_around(TaskId id, const std::vector<double>& ready, double* finish, std::vector<RingSpan>& spans) {
     const RingCall& call = graph_.ring_calls()[graph_.tasks()[id].place];
-    const std::size_t n = call.ready.size();
+    const std::size_t n = ready.size();
+    const auto before = graph_.predecessors(id);
     begin_.clear();
     for (std::size_t rank = 0; rank < n; ++rank) {
-      Release& release = begin_.emplace_back();
-      if (call.ready[rank] != kNoTask) release = {ready[rank], Release::By::kOne};
-      release.tied = line(call, rank).needs_tie(release) && is_tied(call.ready[rank], call.connections[rank]);
+      Release& release = begin_.emplace_back(ready[rank], Release::By::kOne);
+      release.tied = line(call, rank).needs_tie(release) && is_tied(before[rank], call.connections[rank]);
     }
     for (const int connection : call.connections) last_[connection] = id;
     const std::size_t own = records_flows_ ? n : period(call);
@@ -146,9 +146,9 @@ class Lines {
 
   // The smallest number of ranks whose transfers all others repeat.
   std::size_t period(const RingCall& call) {
-    const std::size_t n = call.ready.size();
+    const std::size_t n = call.connections.size();
     const auto is_like = [&](std::size_t a, std::size_t b) {
-      return begin_[a].time == begin_[b].time && begin_[a].by == begin_[b].by && begin_[a].tied == begin_[b].tied &&
+      return begin_[a].time == begin_[b].time && begin_[a].tied == begin_[b].tied &&
              (call.copies.empty() ||
               (call.copies[a] == call.copies[b] && call.last_copies[a] == call.last_copies[b])) &&
              line(call, a).is_like(line(call, b));
@@ -167,7 +167,7 @@ class Lines {
     const Release& begin = begin_[rank];
     if (number == 0) return begin;
     Release out{received_[rank], Release::By::kOne};
-    if (number >= static_cast<std::int64_t>(n) || begin.by == Release::By::kStart) return out;
+    if (number >= static_cast<std::int64_t>(n)) return out;
     if (begin.time > out.time) return {begin.time, Release::By::kOne, true};
     if (begin.time == out.time) out.by = Release::By::kSeveral;
     return out;
@@ -188,7 +188,7 @@ class Lines {
     if (task.kind == TaskKind::kRing) {
       const RingCall& call = graph_.ring_calls()[task.place];
       const auto at = std::find(call.connections.begin(), call.connections.end(), connection);
-      return call.ends_early() && call.ready[static_cast<std::size_t>(at - call.connections.begin())] == by;
+      return call.ends_early() && graph_.predecessors(last)[static_cast<std::size_t>(at - call.connections.begin())] == by;
     }
     if (task.times > 1) return by == last;
     const auto its = graph_.predecessors(last);
@@ -228,9 +228,8 @@ bool InOrder::run(const std::vector<ConnectionState>& before, bool flows) {
     const Task& task = tasks[id];
     if (later.takes(id, task.kind)) continue;
     if (task.kind == TaskKind::kRing) {
-      const RingCall& call = graph_.ring_calls()[task.place];
       ready.clear();
-      for (const TaskId rank : call.ready) ready.push_back(rank == kNoTask ? 0 : later.end_of(rank));
+      for (const TaskId rank : graph_.predecessors(id)) ready.push_back(later.end_of(rank));
       const std::size_t n = ready.size();
       if (!lines.send_around(id, ready, &finish_[id + 1], spans_)) return false;
       for (std::size_t rank = 0; rank < n; ++rank) start_[id + 1 + rank] = finish_[id + 1 + rank];

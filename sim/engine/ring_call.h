@@ -8,14 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/engine/fold.h"
-
 namespace slmsim {
 
-// The n tasks after it end when ranks 0, 1, ... have their results.
+// A task has one predecessor per rank, after which the rank takes part. The tasks after it, one per rank, end when the ranks
+// have their results.
 struct RingCall {
   std::vector<int> connections;  // from rank r to rank r + 1
-  std::vector<TaskId> ready;     // the tasks after which the ranks take part; kNoTask: at once
   int steps = 0;                 // per piece
   std::int64_t pieces = 1;
   double bytes = 0, last_bytes = 0;         // of a transfer; of the last piece
@@ -23,7 +21,7 @@ struct RingCall {
 
   double bytes_of(std::int64_t piece) const { return piece + 1 < pieces ? bytes : last_bytes; }
   // Whether a connection's last transfer waits for its own rank too.
-  bool ends_early() const { return steps * pieces <= static_cast<std::int64_t>(ready.size()); }
+  bool ends_early() const { return steps * pieces <= static_cast<std::int64_t>(connections.size()); }
 };
 
 // Time during which a connection carries transfers of such a call, until the last one's arrival.

@@ -140,8 +140,10 @@ class TaskGraph {
   TaskId hold(int device, SmShare share, TagId tag, std::span<const TaskId> after);
   TaskId release(int device, SmShare share, TagId tag, std::span<const TaskId> after);
 
-  // A collective on a ring as one task. Returns per rank the task after which it has its result.
-  std::vector<TaskId> ring(RingCall call, TagId tag);
+  // Describes a collective on a ring to be run as one task; returns its number in ring_calls().
+  int describe_ring(RingCall call);
+  // Runs it. Returns per rank the task after which it has its result.
+  std::vector<TaskId> ring(int call, TagId tag, std::span<const TaskId> ready);
   // Whether rings are to be added so; not beside passages, which are checked against all transfers.
   bool takes_ring_calls() const { return takes_ring_calls_ && passages_.empty(); }
   void take_ring_calls() { takes_ring_calls_ = true; }
@@ -183,6 +185,10 @@ class TaskGraph {
   // arrives with its last byte and latencies take no time.
   void scale(TaskClass of, double factor);
   void remove_latency();
+
+  // Adds the tasks from `first` to `end` again, with their tags. `instead`: new predecessors of those outside. Returns the
+  // distance of the new tasks.
+  TaskId add_again(TaskId first, TaskId end, std::span<const std::pair<TaskId, TaskId>> instead);
 
   // Replaces the network by one that differs between VMs only. Tasks are unchanged.
   void move_to(const Network& network);
@@ -250,8 +256,8 @@ template <class Use>
 void each_transfer(const TaskGraph& graph, Use use) {
   for (const Task& task : graph.tasks()) {
     if (task.kind == TaskKind::kTransfer) use(task.place, task.amount, task.times);
-  }
-  for (const RingCall& call : graph.ring_calls()) {
+    if (task.kind != TaskKind::kRing) continue;
+    const RingCall& call = graph.ring_calls()[task.place];
     for (const int connection : call.connections) {
       use(connection, call.bytes, static_cast<double>(call.steps * (call.pieces - 1)));
       use(connection, call.last_bytes, static_cast<double>(call.steps));

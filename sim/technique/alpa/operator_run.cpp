@@ -31,6 +31,13 @@ struct Group {
 struct StageState {
   StageProgram program;
   std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
+  // Tasks of a pass over the stage's segments, which those of further micro-batches repeat; one per kind of step.
+  struct MadePass {
+    TaskId first = kNoTask, end = kNoTask;
+    Tasks before,
+        after;  // what its ranks waited for: their last tasks and then the inputs, if any; and their last tasks
+  };
+  std::array<MadePass, 3> made = {};
 };
 
 class OperatorRun {
@@ -53,6 +60,7 @@ class OperatorRun {
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
       stages_.push_back(std::move(state));
     }
+    binds_ = std::find(binds.begin(), binds.end(), true) != binds.end();
     hosts_ = HostQueue(std::move(binds));
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       for (const Axes axes : axes_used(s)) {
@@ -61,7 +69,8 @@ class OperatorRun {
           devices.reserve(ranks.size());
           for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
           stages_[s].groups[axes].push_back(
-              {std::move(ranks), Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
+              {std::move(ranks),
+               Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
         }
       }
     }
@@ -152,7 +161,35 @@ class OperatorRun {
     walk_pipeline(graph_, how_.order, 1, steps_, acts, how_.ahead > 0 ? TickOrder::kProduced : TickOrder::kConsumed);
   }
 
+  // Where labels do not matter, a pass over the segments is made once.
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
+    if (!graph_.takes_ring_calls() || binds_) return make_step(s, step, inputs);
+    StageState::MadePass& made = stages_[s].made[step.weights ? 2 : step.forward ? 1 : 0];
+    Tasks before = last_of(s);
+    before.insert(before.end(), inputs.begin(), inputs.end());
+    std::vector<std::pair<TaskId, TaskId>> instead;
+    bool same = made.first != kNoTask && made.before.size() == before.size();
+    for (std::size_t i = 0; i < before.size() && same; ++i) {
+      const TaskId then = made.before[i], now = before[i];
+      same = (then == kNoTask) == (now == kNoTask) &&
+             std::none_of(instead.begin(), instead.end(),
+                          [&](const auto& one) { return one.first == then && one.second != now; });
+      instead.emplace_back(then, now);
+    }
+    if (!same) {
+      made.first = static_cast<TaskId>(graph_.tasks().size());
+      made.after = make_step(s, step, inputs);
+      made.end = static_cast<TaskId>(graph_.tasks().size());
+      made.before = std::move(before);
+      return made.after;
+    }
+    const TaskId distance = graph_.add_again(made.first, made.end, instead);
+    Tasks now = made.after;
+    for (std::size_t rank = 0; rank < now.size(); ++rank) last_[plan_.stages[s].mesh[rank]] = now[rank] += distance;
+    return now;
+  }
+
+  Tasks make_step(std::size_t s, const Step& step, const Tasks& inputs) {
     if (step.weights)
       return run_segments(s, {stages_[s].program.weights}, Pass::kBackward,
                           fmt::format("weights mb{}", step.micro_batch), inputs);
@@ -221,8 +258,7 @@ class OperatorRun {
           call.all_to_all ? peers_.all_to_all(devices, call.size, tag, before) : communicator.run(call, tag, before);
       for (std::size_t i = 0; i < ranks.size(); ++i) done[ranks[i]] = after[i];
     }
-    for (std::size_t rank = 0; rank < done.size(); ++rank)
-      last_[plan_.stages[s].mesh[rank]] = done[rank];
+    for (std::size_t rank = 0; rank < done.size(); ++rank) last_[plan_.stages[s].mesh[rank]] = done[rank];
     return done;
   }
 
@@ -246,8 +282,7 @@ class OperatorRun {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
       const Bytes part = all / static_cast<double>(pairs);
-      const Peers::SendEnd passed =
-          peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
+      const Peers::SendEnd passed = peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
       parts[b].push_back(passed.received);
       left[a].push_back(passed.sent);
     }
@@ -354,6 +389,7 @@ class OperatorRun {
   int layers_ = 0;
   std::vector<StageState> stages_;
   std::vector<std::vector<Step>> steps_;
+  bool binds_ = false;   // whether any host does
   HostQueue hosts_{{}};  // by device
   Tasks last_;           // per device: the end of its stream
 };
