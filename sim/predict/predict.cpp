@@ -125,6 +125,7 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
                              const Prediction& out) {
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
+  request.labels = whole;
   request.ring_calls = !whole && (known == nullptr || known->takes_ring_calls());
   for (request.passages = !whole && known == nullptr;; request.passages = false) {
     bool held = true;

@@ -58,6 +58,9 @@ class OperatorRun {
                                     how_.schedule == Schedule::kZeroBubble);
       steps_.push_back(schedule_steps(plan_, s, request.micro_batches()));
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
+      for (const auto* segments : {&state.program.forward, &state.program.backward}) {
+        for (const auto& segment : *segments) by_pairs_ = by_pairs_ || (segment.then && segment.then->all_to_all);
+      }
       stages_.push_back(std::move(state));
     }
     binds_ = std::find(binds.begin(), binds.end(), true) != binds.end();
@@ -163,7 +166,7 @@ class OperatorRun {
 
   // Where labels do not matter, a pass over the segments is made once.
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
-    if (!graph_.takes_ring_calls() || binds_) return make_step(s, step, inputs);
+    if (request_.labels || request_.alike || binds_ || by_pairs_) return make_step(s, step, inputs);
     StageState::MadePass& made = stages_[s].made[step.weights ? 2 : step.forward ? 1 : 0];
     Tasks before = last_of(s);
     before.insert(before.end(), inputs.begin(), inputs.end());
@@ -389,7 +392,8 @@ class OperatorRun {
   int layers_ = 0;
   std::vector<StageState> stages_;
   std::vector<std::vector<Step>> steps_;
-  bool binds_ = false;   // whether any host does
+  bool binds_ = false;     // whether any host does
+  bool by_pairs_ = false;  // whether any pass has messages between pairs of GPUs, which wait for earlier ones
   HostQueue hosts_{{}};  // by device
   Tasks last_;           // per device: the end of its stream
 };

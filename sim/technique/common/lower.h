@@ -18,6 +18,7 @@ struct LowerRequest {
   const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
   int only_micro_batches = 0;      // number of the plan's micro-batches to lower; 0: all
   bool passages = false;           // whether passages may stand for passes over layers (passage.h)
+  bool labels = true;              // whether tasks' labels matter; else those of one micro-batch may stand for all
   bool ring_calls = false;         // whether collectives on rings may be single tasks (ring_call.h); not when folded
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
