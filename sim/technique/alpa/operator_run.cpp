@@ -34,8 +34,8 @@ struct StageState {
   // Tasks of a pass over the stage's segments, which those of further micro-batches repeat; one per kind of step.
   struct MadePass {
     TaskId first = kNoTask, end = kNoTask;
-    Tasks before,
-        after;  // what its ranks waited for: their last tasks and then the inputs, if any; and their last tasks
+    Tasks before;        // what its ranks waited for: their last tasks, their hosts' and the inputs, if any
+    Tasks after, hosts;  // their last tasks and their hosts'
   };
   std::array<MadePass, 3> made = {};
 };
@@ -63,7 +63,6 @@ class OperatorRun {
       }
       stages_.push_back(std::move(state));
     }
-    binds_ = std::find(binds.begin(), binds.end(), true) != binds.end();
     hosts_ = HostQueue(std::move(binds));
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       for (const Axes axes : axes_used(s)) {
@@ -166,9 +165,11 @@ class OperatorRun {
 
   // Where labels do not matter, a pass over the segments is made once.
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
-    if (request_.labels || request_.alike || binds_ || by_pairs_) return make_step(s, step, inputs);
+    if (request_.labels || request_.alike || by_pairs_) return make_step(s, step, inputs);
     StageState::MadePass& made = stages_[s].made[step.weights ? 2 : step.forward ? 1 : 0];
     Tasks before = last_of(s);
+    const Tasks hosts = hosts_of(s);
+    before.insert(before.end(), hosts.begin(), hosts.end());
     before.insert(before.end(), inputs.begin(), inputs.end());
     std::vector<std::pair<TaskId, TaskId>> instead;
     bool same = made.first != kNoTask && made.before.size() == before.size();
@@ -184,12 +185,24 @@ class OperatorRun {
       made.after = make_step(s, step, inputs);
       made.end = static_cast<TaskId>(graph_.tasks().size());
       made.before = std::move(before);
+      made.hosts = hosts_of(s);
       return made.after;
     }
     const TaskId distance = graph_.add_again(made.first, made.end, instead);
     Tasks now = made.after;
-    for (std::size_t rank = 0; rank < now.size(); ++rank) last_[plan_.stages[s].mesh[rank]] = now[rank] += distance;
+    for (std::size_t rank = 0; rank < now.size(); ++rank) {
+      const int device = plan_.stages[s].mesh[rank];
+      last_[device] = now[rank] += distance;
+      const TaskId host = made.hosts[rank];
+      if (host != kNoTask && host >= made.first) hosts_.go_on(static_cast<std::size_t>(device), host + distance);
+    }
     return now;
+  }
+
+  Tasks hosts_of(std::size_t s) const {
+    Tasks out;
+    for (const int device : plan_.stages[s].mesh) out.push_back(hosts_.last(static_cast<std::size_t>(device)));
+    return out;
   }
 
   Tasks make_step(std::size_t s, const Step& step, const Tasks& inputs) {
@@ -392,7 +405,6 @@ class OperatorRun {
   int layers_ = 0;
   std::vector<StageState> stages_;
   std::vector<std::vector<Step>> steps_;
-  bool binds_ = false;     // whether any host does
   bool by_pairs_ = false;  // whether any pass has messages between pairs of GPUs, which wait for earlier ones
   HostQueue hosts_{{}};  // by device
   Tasks last_;           // per device: the end of its stream
