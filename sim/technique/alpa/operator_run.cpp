@@ -9,6 +9,7 @@
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/made_pass.h"
 #include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/stage_program.h"
 #include "sim/technique/common/holding.h"
@@ -31,13 +32,7 @@ struct Group {
 struct StageState {
   StageProgram program;
   std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
-  // Tasks of a pass over the stage's segments, which those of further micro-batches repeat; one per kind of step.
-  struct MadePass {
-    TaskId first = kNoTask, end = kNoTask;
-    Tasks before;        // what its ranks waited for: their last tasks, their hosts' and the inputs, if any
-    Tasks after, hosts;  // their last tasks and their hosts'
-  };
-  std::array<MadePass, 3> made = {};
+  std::array<MadePass, 3> made = {};  // one per kind of step
 };
 
 class OperatorRun {
@@ -166,21 +161,13 @@ class OperatorRun {
   // Where labels do not matter, a pass over the segments is made once.
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
     if (request_.labels || request_.alike || by_pairs_) return make_step(s, step, inputs);
-    StageState::MadePass& made = stages_[s].made[step.weights ? 2 : step.forward ? 1 : 0];
+    MadePass& made = stages_[s].made[step.weights ? 2 : step.forward ? 1 : 0];
     Tasks before = last_of(s);
     const Tasks hosts = hosts_of(s);
     before.insert(before.end(), hosts.begin(), hosts.end());
     before.insert(before.end(), inputs.begin(), inputs.end());
-    std::vector<std::pair<TaskId, TaskId>> instead;
-    bool same = made.first != kNoTask && made.before.size() == before.size();
-    for (std::size_t i = 0; i < before.size() && same; ++i) {
-      const TaskId then = made.before[i], now = before[i];
-      same = (then == kNoTask) == (now == kNoTask) &&
-             std::none_of(instead.begin(), instead.end(),
-                          [&](const auto& one) { return one.first == then && one.second != now; });
-      instead.emplace_back(then, now);
-    }
-    if (!same) {
+    const std::optional<TaskId> distance = made.add_again(graph_, before);
+    if (!distance) {
       made.first = static_cast<TaskId>(graph_.tasks().size());
       made.after = make_step(s, step, inputs);
       made.end = static_cast<TaskId>(graph_.tasks().size());
@@ -188,13 +175,12 @@ class OperatorRun {
       made.hosts = hosts_of(s);
       return made.after;
     }
-    const TaskId distance = graph_.add_again(made.first, made.end, instead);
     Tasks now = made.after;
     for (std::size_t rank = 0; rank < now.size(); ++rank) {
       const int device = plan_.stages[s].mesh[rank];
-      last_[device] = now[rank] += distance;
+      last_[device] = now[rank] += *distance;
       const TaskId host = made.hosts[rank];
-      if (host != kNoTask && host >= made.first) hosts_.go_on(static_cast<std::size_t>(device), host + distance);
+      if (host != kNoTask && host >= made.first) hosts_.go_on(static_cast<std::size_t>(device), host + *distance);
     }
     return now;
   }
@@ -412,30 +398,6 @@ class OperatorRun {
 
 }  // namespace
 
-std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count) {
-  const bool backward = plan.workload.backward;
-  const OperatorPlan& how = plan.operators();
-  const int ahead =
-      backward ? micro_batches_in_flight(how.schedule, count, plan.stages.size(), stage, how.ahead) : count;
-  if (how.schedule == Schedule::kZeroBubble && backward)
-    return zero_bubble_steps(ahead, count, static_cast<int>(stage));
-  return alternating_steps(ahead, count, backward);
-}
-
 Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }
-
-// The network affects the routes, the launch, and the latencies of aggregated collectives.
-bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
-  const Seconds launch = driver_launch(request);
-  bool launched = false;
-  for (const Task& task : graph.tasks()) {
-    if (graph.is_latency(task) && task.amount > 0) return false;
-    launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
-  }
-  if (launched != (launch > Seconds{0})) return false;
-  graph.move_to(request.network);
-  graph.set_time(TaskClass::kLaunch, launch);
-  return true;
-}
 
 }  // namespace slmsim
