@@ -17,8 +17,6 @@
 
 namespace slmsim {
 
-struct SameTimes;
-
 struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ..., simulated
   std::size_t cycle_start = 0;  // after times.size() iterations, those from this index on repeat
@@ -38,8 +36,7 @@ struct IterationTimes {
 // Whether any connection loses segments.
 bool loses_segments(const TaskGraph& graph);
 
-// `known`: see InOrder.
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {},
-                                   SameTimes* known = nullptr);
+// A graph with collectives as single tasks is simulated in order only: no times where that is impossible (in_order.h).
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {});
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-// Connections that begin alike are simulated once for as long as they are given the same; events simulate each of them.
+// Processing tasks in their order against events.
 #include "sim/engine/in_order.h"
 
 #include <random>
