@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <map>
 #include <set>
 
@@ -32,7 +31,7 @@ struct Group {
 struct StageState {
   StageProgram program;
   std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
-  std::array<MadePass, 3> made = {};  // one per kind of step
+  std::array<MadePass, 3> made = {};          // one per kind of step
 };
 
 class OperatorRun {
@@ -63,7 +62,6 @@ class OperatorRun {
       for (const Axes axes : axes_used(s)) {
         for (auto& ranks : plan_.stages[s].groups(axes)) {
           std::vector<int> devices;
-          devices.reserve(ranks.size());
           for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
           stages_[s].groups[axes].push_back(
               {std::move(ranks),
@@ -114,9 +112,9 @@ class OperatorRun {
         const double size = held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision);
         all += transfers({Collective::kAllReduce, Bytes{size}, axes, false, how_.hierarchical, how_.pieces});
       }
+      const Bytes weights{held.all * element_bytes(how_.gathered)};
       if (how_.optimizer == Optimizer::kDivided)
-        all +=
-            transfers({.collective = Collective::kAllGather, .size = Bytes{held.all * element_bytes(how_.gathered)}});
+        all += transfers({.collective = Collective::kAllGather, .size = weights});
     }
     return all;
   }
@@ -392,8 +390,8 @@ class OperatorRun {
   std::vector<StageState> stages_;
   std::vector<std::vector<Step>> steps_;
   bool by_pairs_ = false;  // whether any pass has messages between pairs of GPUs, which wait for earlier ones
-  HostQueue hosts_{{}};  // by device
-  Tasks last_;           // per device: the end of its stream
+  HostQueue hosts_{{}};    // by device
+  Tasks last_;             // per device: the end of its stream
 };
 
 }  // namespace
