@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace slmsim {
 
@@ -81,23 +80,19 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std:
     at_once.assign(size_, graph_.delay(Seconds{0}, tag, ready));
     ready = at_once;
   }
-  const bool plain = rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced;
-  if (rules_.detail == Detail::kSteps && graph_.takes_ring_calls() && plain)
-    return run_as_one(collective, size, tag, ready);
   if (rules_.detail == Detail::kSteps)
     return graph_.fold() ? run_folded(collective, size, tag, ready) : run_steps(collective, size, tag, ready);
-  assert(plain);
+  assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
   return run_aggregated(step_count(collective, static_cast<int>(size_)), size, tag, ready);
 }
 
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bool whole_chunks, TagId tag,
                               std::span<const TaskId> ready) {
-  const Bytes usual = std::exchange(rules_.chunk, chunk);
-  std::vector<BytesPerSecond> copies;
-  if (!whole_chunks) copies.swap(rules_.last_copy);
+  const RingRules usual = rules_;
+  rules_.chunk = chunk;
+  if (!whole_chunks) rules_.last_copy.clear();
   auto done = run(collective, size, tag, ready);
-  rules_.chunk = usual;
-  if (!whole_chunks) rules_.last_copy.swap(copies);
+  rules_ = usual;
   return done;
 }
 
@@ -153,31 +148,6 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
       done[rank] = graph_.delay({0}, tag, std::array{done[rank], ready[rank]});
   }
   return done;
-}
-
-// The transfers of run_steps().
-std::vector<TaskId> Ring::run_as_one(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
-  const bool copies = !rules_.last_copy.empty();
-  Described& known = described_;
-  if (known.number >= 0 && known.collective == collective && known.size == size && known.chunk == rules_.chunk &&
-      known.copies == copies)
-    return graph_.ring(known.number, tag, ready);
-  const auto ranks = static_cast<double>(size_);
-  const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * ranks);
-  RingCall call;
-  call.steps = step_count(collective, static_cast<int>(size_));
-  call.pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(size_), size, rules_));
-  const Bytes left = size - loop_size * static_cast<double>(call.pieces - 1);
-  const Bytes piece = loop_size / ranks, last_piece = std::min(left, loop_size) / ranks;
-  call.bytes = std::trunc(piece.value + 0.5);
-  call.last_bytes = std::trunc(last_piece.value + 0.5);
-  for (const RingEdge& edge : edges_) call.connections.push_back(edge.connection);
-  for (const BytesPerSecond rate : rules_.last_copy) {
-    call.copies.push_back((piece / rate).value);
-    call.last_copies.push_back((last_piece / rate).value);
-  }
-  known = {collective, size, rules_.chunk, copies, graph_.describe_ring(std::move(call))};
-  return graph_.ring(known.number, tag, ready);
 }
 
 // Ranks that do the same at the same time share their tasks, and equal calls are reused.

@@ -78,7 +78,6 @@ class Ring {
 
  private:
   std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
-  std::vector<TaskId> run_as_one(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);
   void copy_last(Bytes size, TagId tag, std::span<TaskId> received);
@@ -89,13 +88,6 @@ class Ring {
   std::size_t size_;
   std::vector<RingEdge> edges_;  // from rank r to rank r + 1
   RingRules rules_;
-  // The collective described last: by its size, chunk and whether chunks are whole.
-  struct Described {
-    Collective collective = Collective::kAllReduce;
-    Bytes size, chunk;
-    bool copies = false;
-    int number = -1;
-  } described_;
 };
 
 // Steps of a collective on n ranks.

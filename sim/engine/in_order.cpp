@@ -1,12 +1,41 @@
 #include "sim/engine/in_order.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/engine/line.h"
 #include "sim/engine/slowdown.h"
 
 namespace slmsim {
 namespace {
+
+bool begin_alike(const Connection& a, const Capacity& x, const Connection& b, const Capacity& y) {
+  return a.sockets == b.sockets && x.most == y.most && x.single == y.single && a.route.latency == b.route.latency &&
+         a.route.windowed == b.route.windowed && a.route.window == b.route.window;
+}
+
+const ConnectionState& state_of(const std::vector<ConnectionState>& before, std::size_t connection) {
+  static const ConnectionState kNew;
+  return connection < before.size() ? before[connection] : kNew;
+}
+
+// Gives connections with equal initial state equal numbers.
+std::vector<int> alike_connections(const TaskGraph& graph, const std::vector<Capacity>& limits,
+                                   const std::vector<ConnectionState>& before) {
+  constexpr std::size_t kLookedAt = 8;  // recent numbers to compare with: equal connections are near each other
+  std::vector<int> out;
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto until = firsts.rbegin() + static_cast<long>(std::min(firsts.size(), kLookedAt));
+    const auto alike = std::find_if(firsts.rbegin(), until, [&](std::size_t first) {
+      return begin_alike(graph.connections()[first], limits[first], graph.connections()[i], limits[i]) &&
+             state_of(before, first) == state_of(before, i);
+    });
+    out.push_back(static_cast<int>(alike == until ? firsts.size() : firsts.rend() - alike - 1));
+    if (alike == until) firsts.push_back(i);
+  }
+  return out;
+}
 
 // With holds of multiprocessors, the end of a computation and its dependents other than transfers are evaluated as late
 // as possible, when a transfer or a kernel needs them. By then all concurrent kernels have been added.
@@ -67,202 +96,124 @@ class DeferredTasks {
   std::vector<TaskId> open_;
 };
 
-// The lines of a graph's connections, and the last task of each.
-class Lines {
- public:
-  Lines(const TaskGraph& graph, const std::vector<Capacity>& limits, const std::vector<ConnectionState>& before,
-        std::vector<Flow>* flows)
-      : graph_(graph), last_(limits.size(), kNoTask), records_flows_(flows != nullptr) {
-    all_.reserve(limits.size());
-    for (std::size_t i = 0; i < limits.size(); ++i)
-      all_.emplace_back(graph.connections()[i], limits[i], i < before.size() ? before[i] : ConnectionState{},
-                        static_cast<int>(i), flows);
-  }
-
-  bool send(TaskId id, Release release, double& start, double& finish, TaskId by) {
-    const Task& task = graph_.tasks()[id];
-    Line& line = all_[task.place];
-    release.tied = line.needs_tie(release) && is_tied(by, task.place);
-    last_[task.place] = id;
-    if (!line.send(release, task.amount, start, finish)) return false;
-    double next = 0;
-    for (int more = 1; more < task.times; ++more) {
-      release = {finish, Release::By::kOne, more > 1};
-      if (!line.send(release, task.amount, next, finish)) return false;
-    }
-    return true;
-  }
-
-  // `ready`: when the ranks are; `finish`: when they have their results.
-  bool send_around(TaskId id, const std::vector<double>& ready, double* finish, std::vector<RingSpan>& spans) {
-    const RingCall& call = graph_.ring_calls()[graph_.tasks()[id].place];
-    const std::size_t n = ready.size();
-    const auto before = graph_.predecessors(id);
-    begin_.clear();
-    for (std::size_t rank = 0; rank < n; ++rank) {
-      Release& release = begin_.emplace_back(ready[rank], Release::By::kOne);
-      release.tied = line(call, rank).needs_tie(release) && is_tied(before[rank], call.connections[rank]);
-    }
-    for (const int connection : call.connections) last_[connection] = id;
-    const std::size_t own = records_flows_ ? n : period(call);
-    received_.resize(own);
-    sent_.resize(own);
-    spans_.resize(std::max(own, spans_.size()));
-    for (std::size_t rank = 0; rank < own; ++rank) spans_[rank].clear();
-    std::int64_t number = 0;
-    for (std::int64_t piece = 0; piece < call.pieces; ++piece) {
-      const double bytes = call.bytes_of(piece);
-      for (int step = 0; step < call.steps; ++step, ++number) {
-        for (std::size_t rank = 0; rank < own; ++rank) {
-          double start = 0;
-          if (!line(call, rank).send(release_of(number, rank, n), bytes, start, sent_[rank])) return false;
-          add_span(spans_[rank], start, sent_[rank]);
-        }
-        for (std::size_t rank = 0; rank < own; ++rank) received_[rank] = sent_[(rank == 0 ? n - 1 : rank - 1) % own];
-      }
-      const auto& copies = piece + 1 < call.pieces ? call.copies : call.last_copies;
-      for (std::size_t rank = 0; rank < own && !copies.empty(); ++rank) received_[rank] += copies[rank];
-    }
-    // In n-1 steps a rank receives data that started at its other neighbour, which does not imply that it was ready itself.
-    const bool waits = call.steps < static_cast<int>(n);
-    for (std::size_t rank = 0; rank < n; ++rank) {
-      if (rank >= own) line(call, rank).follow(line(call, rank - own));
-      finish[rank] = waits ? std::max(received_[rank % own], begin_[rank].time) : received_[rank % own];
-      for (const RingSpan& span : spans_[rank % own])
-        spans.push_back({call.connections[rank], span.start, span.finish});
-    }
-    return true;
-  }
-
-  std::vector<ConnectionState> states(Seconds end) {
-    std::vector<ConnectionState> out;
-    out.reserve(all_.size());
-    for (Line& line : all_) out.push_back(line.state(end));
-    return out;
-  }
-
- private:
-  Line& line(const RingCall& call, std::size_t rank) { return all_[call.connections[rank]]; }
-
-  // The smallest number of ranks whose transfers all others repeat.
-  std::size_t period(const RingCall& call) {
-    const std::size_t n = call.connections.size();
-    const auto is_like = [&](std::size_t a, std::size_t b) {
-      return begin_[a].time == begin_[b].time && begin_[a].tied == begin_[b].tied &&
-             (call.copies.empty() ||
-              (call.copies[a] == call.copies[b] && call.last_copies[a] == call.last_copies[b])) &&
-             line(call, a).is_like(line(call, b));
-    };
-    for (std::size_t period = 1; 2 * period <= n; ++period) {
-      if (n % period != 0) continue;
-      std::size_t rank = period;
-      while (rank < n && is_like(rank, rank - period)) ++rank;
-      if (rank == n) return period;
-    }
-    return n;
-  }
-
-  // A rank sends what it has received, and its first pieces when it is itself ready.
-  Release release_of(std::int64_t number, std::size_t rank, std::size_t n) const {
-    const Release& begin = begin_[rank];
-    if (number == 0) return begin;
-    Release out{received_[rank], Release::By::kOne};
-    if (number >= static_cast<std::int64_t>(n)) return out;
-    if (begin.time > out.time) return {begin.time, Release::By::kOne, true};
-    if (begin.time == out.time) out.by = Release::By::kSeveral;
-    return out;
-  }
-
-  static void add_span(std::vector<RingSpan>& spans, double start, double finish) {
-    if (!spans.empty() && start <= spans.back().finish)
-      spans.back().finish = std::max(spans.back().finish, finish);
-    else
-      spans.push_back({0, start, finish});
-  }
-
-  // Whether the last transfer of the connection waited for this task, or is it, if it is repeated.
-  bool is_tied(TaskId by, int connection) const {
-    const TaskId last = last_[connection];
-    if (last == kNoTask) return false;
-    const Task& task = graph_.tasks()[last];
-    if (task.kind == TaskKind::kRing) {
-      const RingCall& call = graph_.ring_calls()[task.place];
-      const auto at = std::find(call.connections.begin(), call.connections.end(), connection);
-      return call.ends_early() && graph_.predecessors(last)[static_cast<std::size_t>(at - call.connections.begin())] == by;
-    }
-    if (task.times > 1) return by == last;
-    const auto its = graph_.predecessors(last);
-    return std::find(its.begin(), its.end(), by) != its.end();
-  }
-
-  const TaskGraph& graph_;
-  std::vector<Line> all_;
-  std::vector<TaskId> last_;
-  bool records_flows_;
-  // Of a collective on a ring, per rank.
-  std::vector<Release> begin_;
-  std::vector<double> received_, sent_;
-  std::vector<std::vector<RingSpan>> spans_;
-};
-
 }  // namespace
 
-InOrder::InOrder(const TaskGraph& graph)
-    : graph_(graph),
-      limits_(capacities(graph)),
-      holds_(std::all_of(limits_.begin(), limits_.end(),
-                         [](const Capacity& limit) { return limit.contended.empty() && limit.back.empty(); })),
-      start_(graph.tasks().size()),
-      finish_(graph.tasks().size()) {}
+InOrder::InOrder(const TaskGraph& graph, SameTimes* known)
+    : graph_(graph), limits_(capacities(graph)), same_(known ? *known : own_) {
+  holds_ = std::all_of(limits_.begin(), limits_.end(),
+                       [](const Capacity& limit) { return limit.contended.empty() && limit.back.empty(); });
+}
+
+// Whether connections of one line begin equal.
+bool InOrder::is_known(const std::vector<ConnectionState>& before) const {
+  if (same_.line_of.size() != limits_.size()) return false;
+  std::vector<std::size_t> first(static_cast<std::size_t>(same_.lines), limits_.size());
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    std::size_t& known = first[same_.line_of[i]];
+    known = std::min(known, i);
+    if (!begin_alike(graph_.connections()[known], limits_[known], graph_.connections()[i], limits_[i]) ||
+        state_of(before, known) != state_of(before, i))
+      return false;
+  }
+  return !steps_.empty() || are_alike(graph_, same_);
+}
+
+void InOrder::number(const std::vector<ConnectionState>& before) {
+  const bool known = is_known(before);
+  if (known && !steps_.empty()) return;
+  if (!known) {
+    // Searching for equal tasks takes as long as one or two passes over them; it pays off where iterations differ.
+    same_ = has_windows(limits_) && !graph_.is_held() ? same_times(graph_, alike_connections(graph_, limits_, before))
+                                                      : each_by_itself(graph_);
+  }
+  steps_.clear();
+  for (std::size_t i = 0; i < same_.first.size(); ++i) {
+    const Task& task = graph_.tasks()[same_.first[i]];
+    const bool sent = task.kind == TaskKind::kTransfer;
+    const std::int32_t place = sent ? same_.line_of[task.place] : task.place;
+    steps_.push_back({task.amount, same_.begin[i], place, task.times, task.kind});
+  }
+  start_.resize(steps_.size());
+  finish_.resize(steps_.size());
+}
 
 bool InOrder::run(const std::vector<ConnectionState>& before, bool flows) {
   if (!holds_) return false;
+  number(before);
   flows_.clear();
-  spans_.clear();
-  Lines lines(graph_, limits_, before, flows ? &flows_ : nullptr);
+  std::vector<std::optional<Line>> lines(static_cast<std::size_t>(same_.lines));
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    auto& line = lines[same_.line_of[i]];
+    if (!line)
+      line.emplace(graph_.connections()[i], limits_[i], state_of(before, i), same_.line_of[i],
+                   flows ? &flows_ : nullptr);
+  }
   DeferredTasks later(graph_, start_, finish_);
   end_ = Seconds{0};
-  std::vector<double> ready;
-  const auto& tasks = graph_.tasks();
-  for (TaskId id = 0; id < tasks.size(); ++id) {
-    const Task& task = tasks[id];
-    if (later.takes(id, task.kind)) continue;
-    if (task.kind == TaskKind::kRing) {
-      ready.clear();
-      for (const TaskId rank : graph_.predecessors(id)) ready.push_back(later.end_of(rank));
-      const std::size_t n = ready.size();
-      if (!lines.send_around(id, ready, &finish_[id + 1], spans_)) return false;
-      for (std::size_t rank = 0; rank < n; ++rank) start_[id + 1 + rank] = finish_[id + 1 + rank];
-      start_[id] = finish_[id] = *std::max_element(ready.begin(), ready.end());
-      id += static_cast<TaskId>(n);
-      continue;
-    }
+  for (std::uint32_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (later.takes(i, step.kind)) continue;
     Release release;
-    TaskId by = kNoTask;
-    for (const TaskId one : graph_.predecessors(id)) {
-      const double time = later.end_of(one);
-      if (by == kNoTask || time > release.time) {
-        release = {time, Release::By::kOne};
-        by = one;
-      } else if (time == release.time && one != by) {
+    const std::uint32_t end = same_.begin[i + 1];
+    for (std::uint32_t b = step.begin; b < end; ++b) {
+      const SameTimes::Predecessor& one = same_.before[b];
+      const double time = later.end_of(one.step);
+      if (release.by == Release::By::kStart || time > release.time) {
+        release = {time, one.several ? Release::By::kSeveral : Release::By::kOne, one.tied};
+      } else if (time == release.time) {
         release.by = Release::By::kSeveral;
       }
     }
-    if (task.kind == TaskKind::kTransfer) {
-      if (!lines.send(id, release, start_[id], finish_[id], by)) return false;
-    } else if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) {
-      if (!later.hold(task.place, task.kind == TaskKind::kHold ? task.times : -task.times, release.time)) return false;
-      start_[id] = finish_[id] = release.time;
+    if (step.kind == TaskKind::kTransfer) {
+      Line& line = *lines[step.place];
+      if (!line.send(release, step.amount, start_[i], finish_[i])) return false;
+      const double first = start_[i];
+      for (int more = 1; more < step.times; ++more) {
+        release = {finish_[i], Release::By::kOne, more > 1};
+        if (!line.send(release, step.amount, start_[i], finish_[i])) return false;
+      }
+      start_[i] = first;
+    } else if (step.kind == TaskKind::kHold || step.kind == TaskKind::kRelease) {
+      if (!later.hold(step.place, step.kind == TaskKind::kHold ? step.times : -step.times, release.time)) return false;
+      start_[i] = finish_[i] = release.time;
     } else {
-      start_[id] = release.time;
-      finish_[id] = task.amount > 0 ? release.time + task.amount : release.time;
+      start_[i] = release.time;
+      finish_[i] = step.amount > 0 ? release.time + step.amount : release.time;
     }
   }
-  for (TaskId id = 0; id < tasks.size(); ++id) end_ = std::max(end_, Seconds{later.end_of(id)});
-  connections_ = lines.states(end_);
+  for (std::uint32_t i = 0; i < steps_.size(); ++i) end_ = std::max(end_, Seconds{later.end_of(i)});
+  std::vector<ConnectionState> states;
+  states.reserve(lines.size());
+  for (auto& line : lines) states.push_back(line->state(end_));
+  connections_.clear();
+  for (const int line : same_.line_of) connections_.push_back(states[line]);
   return true;
 }
 
-Timeline InOrder::timeline() const { return {end_, start_, finish_, flows_, connections_, spans_}; }
+Timeline InOrder::timeline() const {
+  Timeline out;
+  out.end = end_;
+  out.connections = connections_;
+  std::vector<std::vector<int>> carried(static_cast<std::size_t>(same_.lines));  // connections of each line
+  for (std::size_t i = 0; i < same_.line_of.size(); ++i) carried[same_.line_of[i]].push_back(static_cast<int>(i));
+  for (const Flow& flow : flows_) {
+    for (const int connection : carried[flow.connection]) {
+      out.flows.push_back(flow);
+      out.flows.back().connection = connection;
+    }
+  }
+  if (same_.step_of.empty()) {
+    out.start = start_;
+    out.finish = finish_;
+    return out;
+  }
+  out.start.reserve(same_.step_of.size());
+  out.finish.reserve(same_.step_of.size());
+  for (const std::uint32_t step : same_.step_of) {
+    out.start.push_back(start_[step]);
+    out.finish.push_back(finish_[step]);
+  }
+  return out;
+}
 
 }  // namespace slmsim

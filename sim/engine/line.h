@@ -20,7 +20,7 @@ struct Release {
 
   double time = 0;
   By by = By::kStart;
-  bool tied = false;  // by one that the transfer before it on its connection waited for; or by that transfer itself
+  bool tied = false;  // possibly released by the task that released the transfer before it (SameTimes::Before)
 };
 
 class Line {
@@ -28,7 +28,7 @@ class Line {
   // `flows`: where they are recorded, if at all, by the number of this line.
   Line(const Connection& connection, const Capacity& capacity, const ConnectionState& before, int number = 0,
        std::vector<Flow>* flows = nullptr)
-      : number_(number), flows_(flows), most_(capacity.most), latency_(connection.route.latency.value) {
+      : most_(capacity.most), latency_(connection.route.latency.value), number_(number), flows_(flows) {
     if (!connection.route.windowed) return;
     double on_the_way = 0;
     for (const auto& late : before.on_the_way) {
@@ -53,24 +53,6 @@ class Line {
     if (bytes > 0 && sender_ && !send_windowed(bytes)) return false;
     finish = latency_ > 0 ? free_ + latency_ : free_;
     return true;
-  }
-
-  // Whether only a tie shows that a transfer with this release does not overtake.
-  bool needs_tie(const Release& release) const {
-    return release.by == Release::By::kOne && release.time == last_.time;
-  }
-
-  // Whether the same transfers will take place at the same times.
-  bool is_like(const Line& other) const {
-    return free_ == other.free_ && last_.time == other.last_.time && last_.by == other.last_.by &&
-           most_ == other.most_ && latency_ == other.latency_ && last_sent_ == other.last_sent_ &&
-           sender_ == other.sender_ && losses_ == other.losses_ && returns_ == other.returns_;
-  }
-  // Takes over the state of a line that has carried the same.
-  void follow(const Line& other) {
-    const int number = number_;
-    *this = other;
-    number_ = number;
   }
 
   ConnectionState state(Seconds end) {
@@ -135,9 +117,9 @@ class Line {
     returns_.settle(now, [this](double bytes, double date) { sender_->acknowledged(bytes, date); });
   }
 
+  double most_ = 0, latency_ = 0;
   int number_ = 0;
   std::vector<Flow>* flows_ = nullptr;
-  double most_ = 0, latency_ = 0;
   double free_ = 0, last_sent_ = -INFINITY;
   Release last_{.time = -1};
   std::optional<TcpSender> sender_;

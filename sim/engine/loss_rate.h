@@ -27,14 +27,10 @@ class LossRate {
   // State after such a transfer.
   const TcpState& state() const { return mean_->state; }
 
-  bool operator==(const LossRate&) const = default;
-
  private:
   struct Mean {
     double rate = 0;  // B/s of all connections
     TcpState state;
-
-    bool operator==(const Mean&) const = default;
   };
   Mean alone() const;
 

@@ -389,7 +389,6 @@ Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& be
   if (!options.always_events && !options.always_engine) {
     if (InOrder in_order(graph); in_order.run(before, options.record_flows)) return in_order.timeline();
   }
-  if (!graph.ring_calls().empty()) throw std::logic_error("collectives as single tasks are simulated in order only");
   return Run(graph, before, options).run();
 }
 

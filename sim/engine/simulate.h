@@ -46,7 +46,6 @@ struct Timeline {
   std::vector<double> start, finish;  // s, per task
   std::vector<Flow> flows;            // if recorded; in order of time for each connection; each at one rate
   std::vector<ConnectionState> connections;
-  std::vector<RingSpan> ring_spans;  // where collectives on rings are single tasks
 };
 
 struct SimulationOptions {

@@ -160,45 +160,6 @@ TaskId TaskGraph::add_hold(TaskKind kind, int device, SmShare share, TagId tag, 
              fold_ ? fold_->holding(device) : Fold::kNoLine);
 }
 
-int TaskGraph::describe_ring(RingCall call) {
-  ring_calls_.push_back(std::move(call));
-  return static_cast<int>(ring_calls_.size()) - 1;
-}
-
-std::vector<TaskId> TaskGraph::ring(int call, TagId tag, std::span<const TaskId> ready) {
-  assert(!fold_ && ready.size() == ring_calls_[call].connections.size());
-  std::vector<TaskId> done(ready.begin(), ready.end());
-  for (TaskId& task : done) {
-    if (task == kNoTask) task = delay(Seconds{0}, tag, {});
-  }
-  const TaskId id = append({.place = call, .tag = tag, .kind = TaskKind::kRing}, done);
-  for (TaskId& task : done) task = append({.tag = tag}, {&id, 1});
-  return done;
-}
-
-TaskId TaskGraph::add_again(TaskId first, TaskId end, std::span<const std::pair<TaskId, TaskId>> instead) {
-  assert(!fold_);
-  const TaskId distance = static_cast<TaskId>(tasks_.size()) - first;
-  const auto new_of = [&](TaskId before) {
-    if (before >= first) return before + distance;
-    return std::find_if(instead.begin(), instead.end(), [&](const auto& one) { return one.first == before; })->second;
-  };
-  tasks_.reserve(tasks_.size() + end - first);
-  for (TaskId id = first; id < end; ++id) {
-    Task task = tasks_[id];
-    const std::uint32_t from = task.first_predecessor, to = tasks_[id + 1].first_predecessor;
-    task.first_predecessor = static_cast<std::uint32_t>(predecessors_.size());
-    for (std::uint32_t i = from; i < to; ++i) predecessors_.push_back(new_of(predecessors_[i]));
-    tasks_.push_back(task);
-  }
-  const auto is_before = [](const auto& entry, TaskId wanted) { return entry.first < wanted; };
-  const auto from = std::lower_bound(work_.begin(), work_.end(), first, is_before) - work_.begin();
-  const auto to = std::lower_bound(work_.begin(), work_.end(), end, is_before) - work_.begin();
-  for (auto i = static_cast<std::size_t>(from); i < static_cast<std::size_t>(to); ++i)
-    work_.emplace_back(work_[i].first + distance, work_[i].second);
-  return distance;
-}
-
 int TaskGraph::add_connection(Connection connection, int position) {
   if (fold_) return open_folded(std::move(connection), position);
   connections_.push_back(std::move(connection));

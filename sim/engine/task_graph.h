@@ -18,7 +18,6 @@
 #include "sim/engine/fold.h"
 #include "sim/engine/hash_places.h"
 #include "sim/engine/passage.h"
-#include "sim/engine/ring_call.h"
 #include "sim/platform/network.h"
 
 namespace slmsim {
@@ -29,7 +28,6 @@ enum class TaskKind : std::uint8_t {
   kDelay,     // `amount` seconds on nothing; 0 seconds: a join
   kHold,      // no time: from here on an NCCL kernel holds multiprocessors of device `place`,
   kRelease,   // until here
-  kRing,      // the collective `place` of ring_calls(); the next tasks, one per rank, end with it
 };
 
 // The class of a task, for display and for the breakdown of time.
@@ -140,15 +138,6 @@ class TaskGraph {
   TaskId hold(int device, SmShare share, TagId tag, std::span<const TaskId> after);
   TaskId release(int device, SmShare share, TagId tag, std::span<const TaskId> after);
 
-  // Describes a collective on a ring to be run as one task; returns its number in ring_calls().
-  int describe_ring(RingCall call);
-  // Runs it. Returns per rank the task after which it has its result.
-  std::vector<TaskId> ring(int call, TagId tag, std::span<const TaskId> ready);
-  // Whether rings are to be added so; not beside passages, which are checked against all transfers.
-  bool takes_ring_calls() const { return takes_ring_calls_ && passages_.empty(); }
-  void take_ring_calls() { takes_ring_calls_ = true; }
-  const std::vector<RingCall>& ring_calls() const { return ring_calls_; }
-
   // `position`: index in a communicator's row of connections, which distinguishes connections with equal routes.
   int add_connection(Connection connection, int position = 0);
   // The connection of that number, or its representative.
@@ -191,10 +180,6 @@ class TaskGraph {
   // arrives with its last byte and latencies take no time.
   void scale(TaskClass of, double factor);
   void remove_latency();
-
-  // Adds the tasks from `first` to `end` again, with their tags. `instead`: new predecessors of those outside. Returns the
-  // distance of the new tasks.
-  TaskId add_again(TaskId first, TaskId end, std::span<const std::pair<TaskId, TaskId>> instead);
 
   // Replaces the network by one that differs between VMs only. Tasks are unchanged.
   void move_to(const Network& network);
@@ -246,8 +231,6 @@ class TaskGraph {
   HashPlaces tag_places_;                      // of tags_
   std::vector<std::pair<TaskId, Work>> work_;  // of tasks with work, in order
   std::vector<Passage> passages_;
-  std::vector<RingCall> ring_calls_;
-  bool takes_ring_calls_ = false;
   std::vector<int> multiprocessors_;  // per device; empty without holds
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
@@ -256,19 +239,5 @@ class TaskGraph {
   std::vector<TaskId> distinct_;                   // during folding: predecessors of a new task
   HashPlaces joins_;                               // during folding: of delays without a place
 };
-
-// Calls use(connection, bytes, count) for each transfer, those of collectives on rings included.
-template <class Use>
-void each_transfer(const TaskGraph& graph, Use use) {
-  for (const Task& task : graph.tasks()) {
-    if (task.kind == TaskKind::kTransfer) use(task.place, task.amount, task.times);
-    if (task.kind != TaskKind::kRing) continue;
-    const RingCall& call = graph.ring_calls()[task.place];
-    for (const int connection : call.connections) {
-      use(connection, call.bytes, static_cast<double>(call.steps * (call.pieces - 1)));
-      use(connection, call.last_bytes, static_cast<double>(call.steps));
-    }
-  }
-}
 
 }  // namespace slmsim

@@ -75,8 +75,6 @@ class TcpSender {
   const TcpState& state() const { return state_; }  // `age` as of the last call of state(now)
   TcpState state(double now) const;
 
-  bool operator==(const TcpSender&) const = default;
-
  private:
   double usable() const;
   bool sleeps_on_buffer() const;

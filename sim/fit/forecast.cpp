@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/crew/pool.h"
 #include "sim/fit/pilot.h"
 
@@ -119,6 +120,7 @@ Forecasts Forecaster::answer(const Question& question) {
   options.advice = false;
   options.time_misfits = true;
   options.coarse = coarse_ && !question.exact;
+  std::map<std::string, OperatorGraph> graphs;  // of models
   Forecasts out;
   for (const auto& cell : experiment.cells) {
     if (cell.network_run) {
@@ -128,7 +130,9 @@ Forecasts Forecaster::answer(const Question& question) {
     out.emplace_back();
     for (const auto& model : scenario.models) {
       if (model.name != cell.model) continue;
-      const OperatorGraph& operators = memo_.operators(model);
+      const auto [known, fresh] = graphs.try_emplace(model.name);
+      if (fresh) known->second = build_operator_graph(model);
+      const OperatorGraph& operators = known->second;
       for (const auto& group : scenario.groups) {
         for (const auto& technique : scenario.techniques) {
           if (group.names != cell.group || cell.technique != technique.technique->name) continue;

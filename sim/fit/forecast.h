@@ -84,7 +84,6 @@ class Forecaster {
   std::vector<Experiment> experiments_;
   bool coarse_ = false;
   std::vector<ScenarioFile> files_;
-  PredictionMemo memo_;  // for the operators
   std::map<std::string, std::vector<Forecast>> known_;
 };
 

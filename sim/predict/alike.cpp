@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,8 +14,6 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
-// With collectives as single tasks, also where fewer than this number are alike.
-constexpr std::size_t kFewAlike = 4;
 constexpr int kMostRefinements = 4;
 
 }  // namespace
@@ -64,17 +61,11 @@ std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colo
 }  // namespace
 
 Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
-  const std::vector<int> devices = devices_of(request.plan);
-  if (devices.size() <= kFewDevices) return request.plan.technique->lower(request);
+  if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
   Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
   if (request.passages != nullptr && !request.passages->in_full.empty()) {
     for (int& colour : coarsest.devices) colour *= 2;
     for (const int device : request.passages->in_full) ++coarsest.devices[device];
-  }
-  if (request.ring_calls) {
-    std::set<int> kinds;
-    for (const int device : devices) kinds.insert(coarsest.devices[device]);
-    if (kinds.size() * kFewAlike > devices.size()) return request.plan.technique->lower(request);
   }
   if (colours.devices.empty()) {
     LowerRequest connecting = request;

@@ -56,7 +56,9 @@ bool same(const State& a, const State& b) {
 std::vector<double> losses_of_connections(const TaskGraph& graph) {
   const auto& connections = graph.connections();
   std::vector<double> bytes(connections.size());
-  each_transfer(graph, [&](int place, double amount, double count) { bytes[place] += amount * count; });
+  for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount;
+  }
   std::vector<double> out(connections.size());
   for (std::size_t i = 0; i < connections.size(); ++i) {
     const TcpWindow& window = connections[i].route.window;
@@ -154,11 +156,12 @@ double spread_from(const IterationTimes& result, std::size_t first) {
 // sum of exponential distances.
 double chance_of_losses(const TaskGraph& graph) {
   std::vector<double> losses(graph.connections().size());
-  each_transfer(graph, [&](int place, double amount, double count) {
-    const Connection& connection = graph.connections()[place];
+  for (const Task& task : graph.tasks()) {
+    if (task.kind != TaskKind::kTransfer) continue;
+    const Connection& connection = graph.connections()[task.place];
     if (connection.route.windowed)
-      losses[place] += losses_of(connection.route.window, amount / connection.sockets) * count;
-  });
+      losses[task.place] += losses_of(connection.route.window, task.amount / connection.sockets) * task.times;
+  }
   const double most = losses.empty() ? 0 : *std::max_element(losses.begin(), losses.end());
   return most > 0 ? 1 / std::sqrt(most) : 0;
 }
@@ -195,19 +198,16 @@ void take_last_ones(IterationTimes& result, bool lossy, bool fall) {
 // not, else for the last only.
 class IterationLoop {
  public:
-  IterationLoop(const TaskGraph& graph, const SimulationOptions& options)
+  IterationLoop(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
       : graph_(graph), options_(options) {
-    if (!options.always_events && !options.always_engine) in_order_.emplace(graph);
+    if (!options.always_events && !options.always_engine) in_order_.emplace(graph, known);
   }
-  // False where a graph with collectives as single tasks cannot be simulated in order.
-  bool run(const State& before) {
-    if (in_order_ && in_order_->run(before)) return true;
-    if (!graph_.ring_calls().empty()) return false;
+  void run(const State& before) {
+    if (in_order_ && in_order_->run(before)) return;
     if (in_order_) options_.always_events = true;
     in_order_.reset();
     last_ = {};  // frees its memory for the next one
     last_ = simulate(graph_, before, options_);
-    return true;
   }
   Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
   const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
@@ -250,17 +250,17 @@ Seconds IterationTimes::total(double count) const {
   return sum;
 }
 
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
   const std::vector<double> losses = losses_of_connections(graph);
   const std::vector<std::size_t> losing = losing_connections(losses);
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
-  IterationLoop iterating(graph, options);
+  IterationLoop iterating(graph, options, known);
   std::optional<State> after;  // set where the next iteration is known
   for (bool done = false; !done;) {
     if (!after) {
-      if (!iterating.run(states.back())) return {};
+      iterating.run(states.back());
       after = iterating.connections();
     }
     result.times.push_back(iterating.end());

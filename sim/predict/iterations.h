@@ -17,6 +17,8 @@
 
 namespace slmsim {
 
+struct SameTimes;
+
 struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ..., simulated
   std::size_t cycle_start = 0;  // after times.size() iterations, those from this index on repeat
@@ -36,7 +38,8 @@ struct IterationTimes {
 // Whether any connection loses segments.
 bool loses_segments(const TaskGraph& graph);
 
-// A graph with collectives as single tasks is simulated in order only: no times where that is impossible (in_order.h).
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {});
+// `known`: see InOrder.
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {},
+                                   SameTimes* known = nullptr);
 
 }  // namespace slmsim

@@ -192,9 +192,6 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
   }
-  for (const RingSpan& span : timeline.ring_spans) {
-    if (graph.connections()[span.connection].joins(device)) transferring.push_back({span.start, span.finish});
-  }
   // Waiting for the host to launch kernels, and for neither a message nor the host's Adam, is overhead.
   if (!launching.empty()) {
     launching = merged(std::move(launching));

@@ -108,15 +108,13 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// nullopt where passages do not hold, whose GPUs it adds to `apart`, or where collectives as single tasks do not. Link use is
-// reported for whole iterations.
-std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, bool pipeline,
-                                      std::set<int>& apart) {
+// nullopt where passages do not hold, whose GPUs it adds to `apart`. Link use is reported for whole iterations.
+std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, SameTimes* same,
+                                      bool pipeline, std::set<int>& apart) {
   const TaskGraph& graph = lowered.graph;
   Iteration all;
   all.times = simulate_iterations(
-      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse});
-  if (all.times.times.empty()) return std::nullopt;
+      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse}, same);
   if (std::set<int> gpus = out_of_step(graph, all.times.last); !gpus.empty()) {
     apart.merge(gpus);
     return std::nullopt;
@@ -136,15 +134,14 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
   LowerRequest request = to_lower;
   PassageRules passages;
   if (!whole && known == nullptr) request.passages = &passages;
-  request.labels = whole;
-  request.ring_calls = !whole && (known == nullptr || known->takes_ring_calls());
   for (int tries = 1;; ++tries) {
     std::set<int> apart;
     if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &apart))
       return std::move(*counted);
-    for (; apart.empty(); request.ring_calls = request.ring_calls && !apart.empty()) {
-      if (auto all = simulate_all(options, known ? known->of(request) : lower(request, options), pipeline, apart))
-        return std::move(*all);
+    if (apart.empty()) {
+      auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline, apart)
+                       : simulate_all(options, lower(request, options), nullptr, pipeline, apart);
+      if (all) return std::move(*all);
     }
     passages.in_full.merge(apart);
     if (tries == kMostPassages) request.passages = nullptr;

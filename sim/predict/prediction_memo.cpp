@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/engine/same_times.h"
 #include "sim/predict/alike.h"
 
 namespace slmsim {
@@ -32,11 +33,10 @@ Scenario without_network(const Scenario& scenario) {
 
 const Lowered& LoweredPlan::of(const LowerRequest& request) {
   const auto again = request.plan.technique->lower_again;
-  const bool known = plan_ && *plan_ == request.plan && !lowered_->graph.is_folded() &&
-                     takes_ring_calls_ == request.ring_calls;
-  takes_ring_calls_ = request.ring_calls;
+  const bool known = plan_ && *plan_ == request.plan && !lowered_->graph.is_folded();
   if (!known || !again || !again(lowered_->graph, request)) {
     lowered_ = lower_alike(request);
+    same_times_ = std::make_shared<SameTimes>();
     plan_ = request.plan;
   }
   return *lowered_;

@@ -15,6 +15,8 @@
 
 namespace slmsim {
 
+struct SameTimes;
+
 // A plan and its tasks. They are reused where only the network between VMs changed (distances, rates, losses, TCP's settings)
 // and the plan is the same.
 class LoweredPlan {
@@ -23,15 +25,15 @@ class LoweredPlan {
   const Lowered& of(const LowerRequest& request);
   // Memory that its GPUs hold, under the same conditions.
   const std::vector<DeviceMemory>& memory(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
-  // Whether collectives on rings may be single tasks; they may not once these could not be simulated.
-  bool takes_ring_calls() const { return takes_ring_calls_; }
+  // Which of the tasks are alike, kept for the simulation.
+  SameTimes* same_times() const { return same_times_.get(); }
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
 
  private:
   std::optional<Plan> plan_, held_;
   std::optional<Lowered> lowered_;
-  bool takes_ring_calls_ = true;
-  std::vector<DeviceMemory> memory_;  // of held_
+  std::shared_ptr<SameTimes> same_times_;  // of lowered_
+  std::vector<DeviceMemory> memory_;       // of held_
 };
 
 class PredictionMemo {

@@ -21,7 +21,6 @@ std::optional<std::size_t> FewBatches::line_of(TaskId id) const {
 FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& alike) {
   LowerRequest few = request;
   few.only_micro_batches = micro_batches;
-  few.ring_calls = false;  // each task is compared
   FewBatches out{lower_alike(few, alike), {}};
   const TaskGraph& graph = out.graph();
   out.lines.resize(2 * out.devices() + graph.connections().size());
@@ -193,12 +192,10 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool li
   Colouring alike;
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
-    samples.push_back({sample(request, few, alike), {}});
-    if (loses_segments(samples.front().graph())) return std::nullopt;
-    samples.push_back({sample(request, few + round, alike), {}});
+    for (const int more : {0, round}) samples.push_back({sample(request, few + more, alike), {}});
     const TaskGraph& graph = samples.front().graph();
     const auto limits = capacities(graph);
-    if (!uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
+    if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
     if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round, alike), {}});
     for (IterationSample& one : samples) {
       Timeline& last =

@@ -78,14 +78,7 @@ struct Best {
 
 Candidate cell_of(const Prediction& p) { return {p.model, p.technique->name, p.group}; }
 
-KnownOperators operators_of(const Scenario& scenario) {
-  KnownOperators out;
-  for (const auto& model : scenario.models) out.emplace_back(model, build_operator_graph(model));
-  return out;
-}
-
-std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
-                                      const KnownOperators& known) {
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells) {
   const Network network(scenario.platform);
   PredictOptions options;
   options.advice = false;
@@ -96,9 +89,7 @@ std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const 
     const Group* group = group_of(scenario, cell.group);
     for (const auto& model : scenario.models) {
       if (model.name != cell.model || !group) continue;
-      const auto at = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == model; });
-      const OperatorGraph own = at == known.end() ? build_operator_graph(model) : OperatorGraph{};
-      const OperatorGraph& operators = at == known.end() ? own : at->second;
+      const OperatorGraph operators = build_operator_graph(model);
       for (const auto& technique : scenario.techniques) {
         if (technique.technique->name == cell.technique)
           out.back() = predict_one({scenario, model, operators, *group, technique}, network, options);
@@ -120,7 +111,7 @@ double work_of(const Scenario& scenario, const Prediction& p) {
 }
 
 std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
-                                      const VerdictOptions& options, const KnownOperators& known) {
+                                      const VerdictOptions& options) {
   const Scenario& scenario = result.scenario;
   const Group* group = group_of(scenario, best.group);
   if (!options.reload || !group || !best.plan) return std::nullopt;
@@ -132,7 +123,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     budget -= work;
     if (budget < 0 || (options.stop && options.stop())) return fastest.found;
     if (const auto changed = options.reload(change))
-      fastest.offer(predict_cells(*changed, cell, known).front(), objective, change);
+      fastest.offer(predict_cells(*changed, cell).front(), objective, change);
   }
   const auto names = other_techniques(scenario);
   const Overrides all = {fmt::format("techniques=[{}]", fmt::join(names, ", "))};
@@ -144,7 +135,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     if (changes_training(technique)) continue;
     const std::string& name = technique.technique->name;
     const std::vector<Candidate> other = {{best.model, name, best.group}};
-    fastest.offer(predict_cells(*changed, other, known).front(), objective, {fmt::format("techniques=[{}]", name)});
+    fastest.offer(predict_cells(*changed, other).front(), objective, {fmt::format("techniques=[{}]", name)});
   }
   return fastest.found;
 }

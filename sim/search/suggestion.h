@@ -12,14 +12,9 @@ namespace slmsim {
 // A change that is worth less than this share of the cost is not suggested.
 inline constexpr double kWorth = 0.05;
 
-// Operators of models that many predictions share.
-using KnownOperators = std::vector<std::pair<Transformer, OperatorGraph>>;
-KnownOperators operators_of(const Scenario& scenario);
-
 // Predictions of some cells in a scenario, without advice and with the times of plans that do not fit. Unsupported where the
 // scenario lacks the cell.
-std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
-                                      const KnownOperators& known);
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells);
 Candidate cell_of(const Prediction& prediction);
 
 // Number of tasks that a prediction simulates, roughly, and the cost of its plan in tasks: stands for its time.
@@ -29,7 +24,7 @@ double work_of(const Scenario& scenario, const Prediction& prediction);
 // network, the number of micro-batches, and techniques that the scenario lacks and that leave the training unchanged. Nothing
 // where none is worth it, or where they cost more than `budget` tasks.
 std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
-                                      const VerdictOptions& options, const KnownOperators& known);
+                                      const VerdictOptions& options);
 
 // A way to run a model for which nothing runs: the best plan of a short search with the scenario's techniques, and then with all
 // that leave the training unchanged.

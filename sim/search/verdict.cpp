@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/work.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/fit/intervals.h"
 #include "sim/fit/uncertainty.h"
 #include "sim/platform/network.h"
@@ -98,13 +97,12 @@ double work_of(const RunResult& result) {
 
 // Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
 std::vector<std::vector<Forecast>> forecasts_at(const std::vector<Overrides>& points,
-                                                const std::vector<Candidate>& cells, const VerdictOptions& options,
-                                                const KnownOperators& known) {
+                                                const std::vector<Candidate>& cells, const VerdictOptions& options) {
   std::vector<std::vector<Forecast>> out(points.size());
   in_parallel(points.size(), options.threads, [&](std::size_t i) {
     const auto scenario = is_over(options) ? std::nullopt : options.reload(points[i]);
     if (!scenario) return;
-    for (const auto& p : predict_cells(*scenario, cells, known)) out[i].push_back(forecast_of(p));
+    for (const auto& p : predict_cells(*scenario, cells)) out[i].push_back(forecast_of(p));
   });
   return out;
 }
@@ -125,7 +123,7 @@ void add_known(const RunResult& result, std::size_t model, Verdict& out) {
 }
 
 // False where the budget allows too few draws. Without rivals only times and memory are known, and not how sure the pick is.
-bool add_drawn(const RunResult& result, const VerdictOptions& options, const KnownOperators& known, bool with_rivals,
+bool add_drawn(const RunResult& result, const VerdictOptions& options, bool with_rivals,
                std::vector<Verdict>& verdicts) {
   Ensemble ensemble;
   double work = 0;
@@ -146,7 +144,7 @@ bool add_drawn(const RunResult& result, const VerdictOptions& options, const Kno
   const Posterior prior = prior_of(options.unknowns, count, kSeed);
   std::vector<Overrides> points;
   for (const auto& point : prior.points) points.push_back(layout.overrides(0, point));
-  const auto forecasts = forecasts_at(points, ensemble.cells, options, known);
+  const auto forecasts = forecasts_at(points, ensemble.cells, options);
   if (is_over(options)) return true;
   for (std::size_t i = 0; i < forecasts.size(); ++i) {
     if (forecasts[i].empty()) continue;
@@ -226,8 +224,7 @@ std::string program_for(const Scenario& scenario, const std::string& path) {
 }
 
 // Each unknown alone at the upper end of its 80 % interval; then the one that moves a job most also at the lower end.
-void add_key_assumptions(const RunResult& result, const VerdictOptions& options, const KnownOperators& known,
-                         std::vector<Verdict>& verdicts) {
+void add_key_assumptions(const RunResult& result, const VerdictOptions& options, std::vector<Verdict>& verdicts) {
   std::vector<std::size_t> rows;
   std::vector<Candidate> cells;
   double work = 0;
@@ -252,7 +249,7 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
   }
   const double budget = std::max(kLittleWork, kWorkOfValues * work_of(result));
   if (cells.empty() || static_cast<double>(points.size() + cells.size()) * work > budget) return;
-  const auto forecasts = forecasts_at(points, cells, options, known);
+  const auto forecasts = forecasts_at(points, cells, options);
   std::vector<std::size_t> most(cells.size(), unknowns.size());
   points.clear();
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -266,7 +263,7 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     }
     points.push_back(most[c] < unknowns.size() ? point_of(*unknowns[most[c]], -end) : Overrides{});
   }
-  const auto others = forecasts_at(points, cells, options, known);
+  const auto others = forecasts_at(points, cells, options);
   if (is_over(options)) return;
   std::size_t cell = 0;
   for (auto& verdict : verdicts) {
@@ -341,18 +338,16 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
     verdict.nearest = nearest_validated(result.scenario, result.predictions[*verdict.best]);
     if (result.uncertainty) add_known(result, m, verdict);
   }
-  const KnownOperators known = options.reload ? operators_of(result.scenario) : KnownOperators{};
   if (options.reload && !options.unknowns.empty()) {
-    if (!result.uncertainty && !add_drawn(result, options, known, true, out))
-      add_drawn(result, options, known, false, out);
-    add_key_assumptions(result, options, known, out);
+    if (!result.uncertainty && !add_drawn(result, options, true, out)) add_drawn(result, options, false, out);
+    add_key_assumptions(result, options, out);
   }
   for (auto& verdict : out) {
     if (verdict.job) widen(*verdict.job, result.predictions[*verdict.best].job.value);
     if (is_over(options)) continue;
     const double budget = std::max(kLittleWork, kWorkOfSuggestions * work_of(result)) / static_cast<double>(out.size());
     if (verdict.best)
-      verdict.faster = faster_than(result, result.predictions[*verdict.best], budget, options, known);
+      verdict.faster = faster_than(result, result.predictions[*verdict.best], budget, options);
     else
       verdict.would_fit = way_to_fit(result, verdict.model, options);
   }

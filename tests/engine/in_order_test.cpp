@@ -1,4 +1,4 @@
-// Processing tasks in their order against events.
+// Connections that begin alike are simulated once for as long as they are given the same; events simulate each of them.
 #include "sim/engine/in_order.h"
 
 #include <random>

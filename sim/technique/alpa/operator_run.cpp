@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <set>
 
@@ -8,7 +9,6 @@
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/alpa/made_pass.h"
 #include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/stage_program.h"
 #include "sim/technique/common/holding.h"
@@ -31,7 +31,6 @@ struct Group {
 struct StageState {
   StageProgram program;
   std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
-  std::array<MadePass, 3> made = {};          // one per kind of step
 };
 
 class OperatorRun {
@@ -52,9 +51,6 @@ class OperatorRun {
                                     how_.schedule == Schedule::kZeroBubble);
       steps_.push_back(schedule_steps(plan_, s, request.micro_batches()));
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
-      for (const auto* segments : {&state.program.forward, &state.program.backward}) {
-        for (const auto& segment : *segments) by_pairs_ = by_pairs_ || (segment.then && segment.then->all_to_all);
-      }
       stages_.push_back(std::move(state));
     }
     hosts_ = HostQueue(std::move(binds));
@@ -62,10 +58,10 @@ class OperatorRun {
       for (const Axes axes : axes_used(s)) {
         for (auto& ranks : plan_.stages[s].groups(axes)) {
           std::vector<int> devices;
+          devices.reserve(ranks.size());
           for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
           stages_[s].groups[axes].push_back(
-              {std::move(ranks),
-               Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
+              {std::move(ranks), Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
         }
       }
     }
@@ -112,9 +108,9 @@ class OperatorRun {
         const double size = held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision);
         all += transfers({Collective::kAllReduce, Bytes{size}, axes, false, how_.hierarchical, how_.pieces});
       }
-      const Bytes weights{held.all * element_bytes(how_.gathered)};
       if (how_.optimizer == Optimizer::kDivided)
-        all += transfers({.collective = Collective::kAllGather, .size = weights});
+        all +=
+            transfers({.collective = Collective::kAllGather, .size = Bytes{held.all * element_bytes(how_.gathered)}});
     }
     return all;
   }
@@ -156,40 +152,7 @@ class OperatorRun {
     walk_pipeline(graph_, how_.order, 1, steps_, acts, how_.ahead > 0 ? TickOrder::kProduced : TickOrder::kConsumed);
   }
 
-  // Where labels do not matter, a pass over the segments is made once.
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
-    if (request_.labels || request_.alike || by_pairs_) return make_step(s, step, inputs);
-    MadePass& made = stages_[s].made[step.weights ? 2 : step.forward ? 1 : 0];
-    Tasks before = last_of(s);
-    const Tasks hosts = hosts_of(s);
-    before.insert(before.end(), hosts.begin(), hosts.end());
-    before.insert(before.end(), inputs.begin(), inputs.end());
-    const std::optional<TaskId> distance = made.add_again(graph_, before);
-    if (!distance) {
-      made.first = static_cast<TaskId>(graph_.tasks().size());
-      made.after = make_step(s, step, inputs);
-      made.end = static_cast<TaskId>(graph_.tasks().size());
-      made.before = std::move(before);
-      made.hosts = hosts_of(s);
-      return made.after;
-    }
-    Tasks now = made.after;
-    for (std::size_t rank = 0; rank < now.size(); ++rank) {
-      const int device = plan_.stages[s].mesh[rank];
-      last_[device] = now[rank] += *distance;
-      const TaskId host = made.hosts[rank];
-      if (host != kNoTask && host >= made.first) hosts_.go_on(static_cast<std::size_t>(device), host + *distance);
-    }
-    return now;
-  }
-
-  Tasks hosts_of(std::size_t s) const {
-    Tasks out;
-    for (const int device : plan_.stages[s].mesh) out.push_back(hosts_.last(static_cast<std::size_t>(device)));
-    return out;
-  }
-
-  Tasks make_step(std::size_t s, const Step& step, const Tasks& inputs) {
     if (step.weights)
       return run_segments(s, {stages_[s].program.weights}, Pass::kBackward,
                           fmt::format("weights mb{}", step.micro_batch), inputs);
@@ -258,7 +221,8 @@ class OperatorRun {
           call.all_to_all ? peers_.all_to_all(devices, call.size, tag, before) : communicator.run(call, tag, before);
       for (std::size_t i = 0; i < ranks.size(); ++i) done[ranks[i]] = after[i];
     }
-    for (std::size_t rank = 0; rank < done.size(); ++rank) last_[plan_.stages[s].mesh[rank]] = done[rank];
+    for (std::size_t rank = 0; rank < done.size(); ++rank)
+      last_[plan_.stages[s].mesh[rank]] = done[rank];
     return done;
   }
 
@@ -282,7 +246,8 @@ class OperatorRun {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
       const Bytes part = all / static_cast<double>(pairs);
-      const Peers::SendEnd passed = peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
+      const Peers::SendEnd passed =
+          peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
       parts[b].push_back(passed.received);
       left[a].push_back(passed.sent);
     }
@@ -389,13 +354,36 @@ class OperatorRun {
   int layers_ = 0;
   std::vector<StageState> stages_;
   std::vector<std::vector<Step>> steps_;
-  bool by_pairs_ = false;  // whether any pass has messages between pairs of GPUs, which wait for earlier ones
-  HostQueue hosts_{{}};    // by device
-  Tasks last_;             // per device: the end of its stream
+  HostQueue hosts_{{}};  // by device
+  Tasks last_;           // per device: the end of its stream
 };
 
 }  // namespace
 
+std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count) {
+  const bool backward = plan.workload.backward;
+  const OperatorPlan& how = plan.operators();
+  const int ahead =
+      backward ? micro_batches_in_flight(how.schedule, count, plan.stages.size(), stage, how.ahead) : count;
+  if (how.schedule == Schedule::kZeroBubble && backward)
+    return zero_bubble_steps(ahead, count, static_cast<int>(stage));
+  return alternating_steps(ahead, count, backward);
+}
+
 Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }
+
+// The network affects the routes, the launch, and the latencies of aggregated collectives.
+bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
+  const Seconds launch = driver_launch(request);
+  bool launched = false;
+  for (const Task& task : graph.tasks()) {
+    if (graph.is_latency(task) && task.amount > 0) return false;
+    launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
+  }
+  if (launched != (launch > Seconds{0})) return false;
+  graph.move_to(request.network);
+  graph.set_time(TaskClass::kLaunch, launch);
+  return true;
+}
 
 }  // namespace slmsim

@@ -8,7 +8,6 @@
 #include <boost/range/iterator_range.hpp>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/technique/alpa/operators.h"
 #include "sim/technique/common/holding.h"
 
 namespace slmsim {
@@ -200,30 +199,6 @@ void mark_binding_hosts(const StageProgram& program, const std::vector<int>& mes
     for (const Segment& segment : *segments) mark(segment);
   }
   mark(program.weights);
-}
-
-std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count) {
-  const bool backward = plan.workload.backward;
-  const OperatorPlan& how = plan.operators();
-  const int ahead =
-      backward ? micro_batches_in_flight(how.schedule, count, plan.stages.size(), stage, how.ahead) : count;
-  if (how.schedule == Schedule::kZeroBubble && backward)
-    return zero_bubble_steps(ahead, count, static_cast<int>(stage));
-  return alternating_steps(ahead, count, backward);
-}
-
-// The network affects the routes, the launch, and the latencies of aggregated collectives.
-bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
-  const Seconds launch = driver_launch(request);
-  bool launched = false;
-  for (const Task& task : graph.tasks()) {
-    if (graph.is_latency(task) && task.amount > 0) return false;
-    launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
-  }
-  if (launched != (launch > Seconds{0})) return false;
-  graph.move_to(request.network);
-  graph.set_time(TaskClass::kLaunch, launch);
-  return true;
 }
 
 }  // namespace slmsim

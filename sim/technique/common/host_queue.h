@@ -79,9 +79,6 @@ class HostQueue {
   }
   // Goes on as the same rank of another queue.
   void follow(std::size_t rank, const HostQueue& other) { last_[rank] = other.last_[rank]; }
-  // The last task of a rank's host; kNoTask: none yet.
-  TaskId last(std::size_t rank) const { return last_[rank]; }
-  void go_on(std::size_t rank, TaskId last) { last_[rank] = last; }
 
  private:
   std::vector<bool> binds_;

@@ -19,14 +19,10 @@ int in_whole_rounds(int micro_batches, const Plan& plan) {
 }
 
 TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
-  if (request.alike) {
-    TaskGraph folded(std::move(links), *request.alike);
-    if (request.only_connections) folded.fold()->differ();
-    return folded;
-  }
-  TaskGraph out(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
-  if (request.ring_calls) out.take_ring_calls();
-  return out;
+  if (!request.alike) return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
+  TaskGraph graph(std::move(links), *request.alike);
+  if (request.only_connections) graph.fold()->differ();
+  return graph;
 }
 
 bool has_measured_kernels(const LowerRequest& request) {

@@ -21,8 +21,6 @@ struct LowerRequest {
   int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
   PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
   bool only_connections = false;     // only these are of use, to find colours; needs `alike`
-  bool labels = true;                // whether tasks' labels matter; else those of one micro-batch may stand for all
-  bool ring_calls = false;           // whether collectives on rings may be single tasks (ring_call.h); not when folded
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
 };
