@@ -156,7 +156,7 @@ TEST(Run, EndsWithStatusOneWhereNothingFits) {
   const RunOutcome run = slmsim_run(with_memory("1 GiB", {"run", kScenario}));
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(run.err, "");
-  EXPECT_THAT(run.out, HasSubstr("or a larger cluster"));
+  EXPECT_THAT(run.out, HasSubstr("try other techniques"));
   const RunOutcome json = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--format", "json"}));
   EXPECT_EQ(json.status, 1);
   const Json result = Json::parse(json.out);
@@ -169,7 +169,7 @@ TEST(Run, EndsWithStatusOneAlsoWhereATraceOfNothingIsAskedFor) {
   const TemporaryFolder folder;
   const RunOutcome run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--trace", folder.file("trace.json")}));
   EXPECT_EQ(run.status, 1) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("or a larger cluster"));
+  EXPECT_THAT(run.out, HasSubstr("try other techniques"));
 }
 
 TEST(Select, TellsBothAlgorithms) {

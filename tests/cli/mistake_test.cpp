@@ -148,7 +148,7 @@ std::vector<Command> commands() {
       {{"init", "--gpu", "a10", "--batch", "0", "never"}, "\"0\" is out of range; expected one from 1 to 1e+06"},
       {{"init", "--gpu", "a10", "--token", "abc", "never"}, "--token is for measuring the path to --peer NAME=ADDRESS"},
       {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a-b=28ms", "never"},
-       "SITE,SITE=RTT or SITE,SITE=RTT,RATE is expected"},
+       "SITE,SITE=RTT[,RATE[,WHOSE]] is expected"},
       {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=28", "never"},
        "\"28\" has no unit; expected a time such as"},
       {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,c=28ms", "never"},

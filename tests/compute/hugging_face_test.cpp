@@ -25,7 +25,8 @@ constexpr const char* kLlama =
     "sequence: 512, intermediate_size: 128";
 
 constexpr const char* kMistral =
-    "{model_type: mistral, hidden_size: 64, num_attention_heads: 4, num_key_value_heads: 4, num_hidden_layers: 2, vocab_size: 100, "
+    "{model_type: mistral, hidden_size: 64, num_attention_heads: 4, num_key_value_heads: 4, num_hidden_layers: 2, "
+    "vocab_size: 100, "
     "intermediate_size: 128, max_position_embeddings: 32768, ";
 
 std::vector<std::int64_t> windows_of(const Transformer& model) {
@@ -203,8 +204,9 @@ TEST(HuggingFace, ReadsThePrecisionOfPublishedWeights) {
 
 // A misspelt size would leave the family's default in its place.
 TEST(HuggingFace, RefusesMisspeltSizes) {
-  EXPECT_THAT(errors_of(Example("{model_type: llama, hiden_size: 2048, num_hidden_layers: 16}").reading),
-              ElementsAre("1:21: unknown key \"hiden_size\", and \"hidden_size\" is absent; did you mean it?"));
+  EXPECT_THAT(
+      errors_of(Example("{model_type: llama, hiden_size: 2048, num_hidden_layers: 16}").reading),
+      ElementsAre("m.yaml:1:21: error: unknown key \"hiden_size\", and \"hidden_size\" is absent; did you mean it?"));
   EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", hiden_size: 1, pad_token_id: 0}").reading), IsEmpty());
 }
 

@@ -105,9 +105,9 @@ TEST(Fablib, TellsWhatIsMissing) {
   const std::string gpu = written(
       "gpu.json",
       "[{\"name\": \"n\", \"site\": \"TACC\"},\n {\"name\": \"n-g\", \"node\": \"n\", \"model\": \"GPU_A31\"}]");
-  EXPECT_THAT(
-      error_of([&] { read_fablib({gpu}); }),
-      HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"A31\"; list them by slmsim list gpus"));
+  EXPECT_THAT(error_of([&] { read_fablib({gpu}); }),
+              HasSubstr("gpu.json:2:2: error: component \"n-g\" of node \"n\": there is no GPU \"A31\"; list them by "
+                        "slmsim list gpus"));
 }
 
 // Table I of arXiv 2602.02632: what ping showed between these sites.
@@ -170,7 +170,8 @@ TEST(Inventory, ReadsCountsOfGpus) {
   EXPECT_THAT(read_gpus("a10:2", {}), ElementsAre("a10", "a10"));
   EXPECT_THAT(read_gpus("t4,a30:2", {}), ElementsAre("t4", "a30", "a30"));
   EXPECT_THAT(error_of([] { read_gpus("a10:two", {}); }), HasSubstr("\"two\" is not a number of GPUs"));
-  EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }), HasSubstr("there is no GPU \"a11\"; list them by slmsim list gpus"));
+  EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }),
+              HasSubstr("there is no GPU \"a11\"; list them by slmsim list gpus"));
 }
 
 void expect_the_hosts(const Inventory& inventory) {
@@ -313,7 +314,9 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.platform, HasSubstr("rtt: {value: 30 ms, provenance: assumed, source: \"assumed by slmsim init; "));
   EXPECT_THAT(setup.scenario, HasSubstr("  DDP: {}\n  DiLoCo: {inner_steps: 100}  # one exchange in 100 steps\n"));
   EXPECT_THAT(setup.scenario, HasSubstr("  batch: 24  # assumed\n  micro_batch: 4\n"));
-  EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
+  EXPECT_THAT(setup.assumed,
+              testing::Contains(
+                  HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, rate of all traffic together, loss 1e-5")));
 }
 
 // Groups that a scenario without `groups` compares.
