@@ -9,6 +9,12 @@ namespace slmsim {
 
 namespace {
 
+// Where a technique may change the training, what leaves it unchanged is told too.
+bool tells_kinds(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.techniques,
+                             [](const TechniqueOptions& t) { return t.technique->changes_training != nullptr; });
+}
+
 // Tasks simulated at effort 1: about half a minute on two cores.
 constexpr double kEffort = 3e8;
 
@@ -66,8 +72,7 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
   }
   if (!out.choices.empty()) out.best = space.setup(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
-  const auto& tried = space.scenario().techniques;
-  if (std::any_of(tried.begin(), tried.end(), [](const auto& t) { return t.technique->changes_training != nullptr; })) {
+  if (tells_kinds(space.scenario())) {
     out.one_vm = in_words(space, found.one_vm);
     out.several_vms = in_words(space, found.several_vms);
     out.unchanged = in_words(space, found.unchanged);
@@ -127,6 +132,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     search_options.effort = job.exhaustive ? 0 : job.effort * kEffort / static_cast<double>(shard.count);
     search_options.shard = shard;
     search_options.exhaustive = job.exhaustive;
+    search_options.kinds = tells_kinds(spaces[i].scenario());
     search_options.stop = crew_options.stop;
     if (job.progress)
       search_options.progress = [&, i](const SearchProgress& p) { job.progress(spaces[i].model().name, p); };

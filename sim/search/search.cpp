@@ -318,7 +318,7 @@ class Search {
     as_given();
     plant(std::move(first));
     plant(std::move(seeds));
-    settle(plain);
+    if (options_.kinds) settle(plain);
   }
 
   void plant(std::vector<std::size_t> seeds) {

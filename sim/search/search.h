@@ -46,6 +46,7 @@ struct SearchOptions {
   std::size_t list = 5;        // wanted length
   double effort = 0;           // in simulated tasks; 0: without limit
   bool exhaustive = false;     // simulate everything that fits, without bounds
+  bool kinds = false;          // seek SearchResult's best of each kind, also where the best of all rules them out
   Shard shard;                 // part of the choices, by number: the others are skipped
   std::function<bool()> stop;  // called now and then
   std::function<void(const SearchProgress&)> progress;

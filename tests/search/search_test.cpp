@@ -52,6 +52,7 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
 
   SearchOptions options;
   options.objective = objective;
+  options.kinds = true;
   const SearchResult found = search(space, evaluator_of(space), options);
   EXPECT_TRUE(found.proven);
   ASSERT_FALSE(found.best.empty());
