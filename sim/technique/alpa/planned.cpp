@@ -78,8 +78,8 @@ std::vector<std::string> remarks_on_division(const Plan& plan) {
     same += gpus - gpus / copies;
   }
   if (same == 0) return {};
-  return {fmt::format("{} of {} GPUs only repeat what the others compute: dividing it costs more than it saves", same,
-                      all)};
+  return {fmt::format("{} of {}'s {} GPUs only repeat what the others compute: dividing it costs more than it saves",
+                      same, plan.technique->name, all)};
 }
 
 }  // namespace slmsim

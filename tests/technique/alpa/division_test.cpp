@@ -9,9 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/technique/alpa/stage_program.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/planned.h"
 #include "sim/technique/alpa/planner/intra_operator.h"
+#include "sim/technique/alpa/stage_program.h"
 #include "tests/small_world.h"
 
 namespace slmsim::division_test {
@@ -22,6 +23,21 @@ const Training kTraining;  // fp16
 
 IntraOperatorRequest request_for(const OperatorGraph& operators, MeshShape shape, double sequences) {
   return {operators, 0, boost::num_vertices(operators), shape, sequences, kTraining, alpa_costs(shape)};
+}
+
+// A mesh of two rows and two columns: of operators divided over columns alone, a row repeats the other.
+TEST(Division, IsToldWhereGpusOnlyRepeat) {
+  const auto remarks = [](Division division) {
+    Plan plan;
+    plan.technique = technique_table().front();
+    plan.stages = {{.last = 2, .mesh = {0, 1, 2, 3}, .shardings = {Division(), division}, .columns = 2}};
+    return remarks_on_division(plan);
+  };
+  const std::string name(technique_table().front()->name);
+  EXPECT_THAT(remarks({Sharding::kReplicated, Sharding::kColumn}),
+              testing::ElementsAre(testing::StartsWith("2 of " + name + "'s 4 GPUs only repeat")));
+  EXPECT_THAT(remarks({}), testing::ElementsAre(testing::StartsWith("3 of " + name + "'s 4 GPUs only repeat")));
+  EXPECT_THAT(remarks({Sharding::kBatch, Sharding::kColumn}), testing::IsEmpty());
 }
 
 TEST(AlpaCost, FollowsAlpasFormulasOnTheFlattenedMesh) {
