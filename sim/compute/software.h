@@ -41,7 +41,7 @@ enum class KernelPart {
   kQuickGelu,
   kSwiglu,  // or another gating function
   kLoss,    // per logit
-  // Of modules written out in Python, which other stacks do not state:
+  // Modules written out in Python, which other stacks do not state:
   kRmsNorm,      // without a statement, kNorm
   kSharedInput,  // copies of an input, and sums of its gradients, per element and for each product beyond the first
   kRepeat,       // keys and values repeated for the heads that share them, per repeated element
@@ -162,7 +162,7 @@ struct Software {
   // The attention kernel, and its replacement where the GPU or precision does not support it.
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
   FlashShares flash;
-  HostTime host;  // of one launch; of one operator where the stack counts no launches
+  HostTime host;  // per launch; per operator where the stack counts no launches
   // torch.autocast, for 16-bit training only: weights are in fp32 and cast for each pass, as are the outputs of norms
   // and of the softmax that products read; these compute in fp32 and keep fp32 tensors.
   bool autocast = false;

@@ -119,7 +119,7 @@ class TransformerReader {
     return fields_.integer({key, about, kAsInTransformers}, range, usual);
   }
 
-  // Of a config.json other keys have no effect, but where a size is absent, one that misspells its name was meant for it.
+  // Other keys of a config.json have no effect; where a size is absent, a key that misspells its name is an error.
   void refuse_misspelt_sizes() {
     for (const Entry& entry : node_.entries) {
       if (const std::string meant = nearest(entry.key, absent_); !meant.empty())

@@ -58,7 +58,7 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
   ASSERT_FALSE(found.best.empty());
   EXPECT_NEAR(found.best.front().cost, least, kRounding * least);
   EXPECT_LE(found.simulated, fitting);
-  // What is told of several VMs is no worse than any plain choice there, though the best of all rules those out.
+  // The best on several VMs is no worse than any plain choice there, though the best of all rules those out.
   if (least_far) {
     ASSERT_TRUE(found.several_vms);
     EXPECT_LE(found.several_vms->cost, *least_far * (1 + kRounding));
