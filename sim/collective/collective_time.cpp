@@ -129,7 +129,8 @@ Seconds CollectiveTimes::of(const CollectiveCall& call) const {
   NcclChoice choice = nccl_choice(nccl_.settings, view, call.collective, call.size);
   choice.algorithm = NcclAlgorithm::kRing;
   const RingRules rules{.channels = nccl_channels(nccl_.settings, view),
-                        .chunk = nccl_chunk(nccl_.settings, view, choice, call.size)};
+                        .chunk = nccl_chunk(nccl_.settings, view, choice, call.size),
+                        .slices = nccl_slices(view, choice.protocol)};
   const Bytes size = call.size * nccl_wire_factor(choice.protocol);
   for (auto one : edges) {
     for (Edge& edge : one) {
@@ -147,30 +148,39 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
   const auto loops = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules));
   const Bytes loop_size = rules.chunk * (static_cast<double>(rules.channels) * static_cast<double>(n));
   if (n > kMostRanksFollowed) {
-    Seconds around{0}, slowest{0};
+    Seconds waits{0}, around{0}, slowest{0};
     for (const Edge& edge : edges) {
-      around += edge.latency;
       const Bytes piece = std::min(size, loop_size) / static_cast<double>(n);
-      slowest = std::max(
-          {slowest, piece / edge.rate, edge.rtt * (std::isfinite(edge.window.value) ? piece / edge.window : 0.0)});
+      const double windows = std::isfinite(edge.window.value) ? piece / edge.window : 0.0;
+      const Seconds sending = std::max(piece / edge.rate, edge.rtt * windows);
+      slowest = std::max(slowest, sending);
+      around += edge.latency;
+      waits += std::max(Seconds{0}, edge.latency - sending * (1 - 1.0 / rules.slices));
     }
     const double hops = static_cast<double>(loops) * steps;
-    return around * (hops / static_cast<double>(n)) +
+    return (waits * (hops - static_cast<double>(loops)) + around * static_cast<double>(loops)) *
+               (1 / static_cast<double>(n)) +
            slowest * (hops * (size / loop_size) / static_cast<double>(loops));
   }
   std::vector<Sender> senders;
   senders.reserve(edges.size());
   for (const Edge& edge : edges) senders.emplace_back(edge.rate, edge.window, edge.rtt);
-  std::vector<Seconds> received(n), next(n);  // time at which each rank has the data that it sends next
-  const auto end = [&] { return *std::max_element(received.begin(), received.end()); };
+  // Times at which each rank has the slices that it sends next.
+  const auto slices = static_cast<std::size_t>(rules.slices);
+  std::vector<std::vector<Seconds>> received(slices, std::vector<Seconds>(n));
+  std::vector<Seconds> next(n);
+  const auto end = [&] { return *std::max_element(received.back().begin(), received.back().end()); };
   const auto run_loop = [&](Bytes piece) {
+    for (auto& slice : received) slice = received.back();
     for (int step = 0; step < steps; ++step) {
-      for (std::size_t rank = 0; rank < n; ++rank) {
-        next[(rank + 1) % n] = senders[rank].send(received[rank], piece) + edges[rank].latency;
+      for (auto& slice : received) {
+        for (std::size_t rank = 0; rank < n; ++rank)
+          next[(rank + 1) % n] =
+              senders[rank].send(slice[rank], piece / static_cast<double>(slices)) + edges[rank].latency;
+        slice = next;
       }
-      received = next;
     }
-    for (std::size_t rank = 0; rank < n; ++rank) received[(rank + 1) % n] += piece / edges[rank].last_copy;
+    for (std::size_t rank = 0; rank < n; ++rank) received.back()[(rank + 1) % n] += piece / edges[rank].last_copy;
   };
   const std::int64_t full = loops - 1;
   const std::int64_t followed =

@@ -190,7 +190,9 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
     const int rails = this->rails();
     return rails * tree_transfer_count(view_.ranks, nccl.size / rails, nccl.chunk, std::max(1, channels_ / rails));
   }
-  return slmsim::transfer_count(call.collective, view_.ranks, nccl.size, {.channels = channels_, .chunk = nccl.chunk});
+  return slmsim::transfer_count(
+      call.collective, view_.ranks, nccl.size,
+      {.channels = channels_, .chunk = nccl.chunk, .slices = nccl_slices(view_, nccl.choice.protocol)});
 }
 
 Communicator::NcclCall Communicator::nccl_call_of(const CollectiveCall& call) const {
@@ -224,7 +226,12 @@ std::vector<Ring>& Communicator::rings() {
   const Relays relays = relays_of(nccl_.platform, devices_);
   const auto copies = last_copies(network_, devices, each, relays);
   for (std::size_t i = 0; i < orders_.size(); ++i) {
-    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .together = together(), .nic = nic_of(i)};
+    RingRules rules{.channels = each,
+                    .chunk = {},
+                    .detail = detail_,
+                    .slices = nccl_slices(view_, NcclProtocol::kSimple),
+                    .together = together(),
+                    .nic = nic_of(i)};
     rules.relays = relays;
     if (!copies.empty()) rules.last_copy = copies[i];
     for (std::size_t at = 0; at < orders_[i].size(); ++at)

@@ -14,6 +14,7 @@ namespace {
 // Names and units are NCCL's: microseconds and GB/s.
 constexpr int kSteps = 8;                                // NCCL_STEPS, src/include/devcomm.h
 constexpr int kRingChunkSteps = 4;                       // ALLREDUCE_, ALLGATHER_ and REDUCESCATTER_CHUNKSTEPS
+constexpr int kRingSliceSteps = 2;                       // the same, SLICESTEPS
 constexpr Bytes kLlBuffer{8 * 512 * kSteps * 16.0};      // DEFAULT_LL_BUFFSIZE, src/init.cc
 constexpr Bytes kLl128Buffer{120 * 640 * kSteps * 8.0};  // DEFAULT_LL128_BUFFSIZE
 
@@ -195,9 +196,7 @@ PcieSpeeds shared_pcie(const Platform& platform, std::span<const int> devices) {
   PcieSpeeds speeds;
   if (parts.empty() || devices.size() < 3) return speeds;
   const auto order = ring_orders(platform, {devices.begin(), devices.end()}).front();
-  const auto part = [&](std::size_t at) {
-    return parts[devices[order[at % order.size()]] - vm.first_device];
-  };
+  const auto part = [&](std::size_t at) { return parts[devices[order[at % order.size()]] - vm.first_device]; };
   std::map<std::pair<int, bool>, int> uses;
   for (std::size_t edge = 0; edge < order.size(); ++edge) {
     auto way = way_inside(inside, part(edge), part(edge + 1));
@@ -376,6 +375,10 @@ Bytes nccl_chunk(const Nccl& nccl, const NcclView& view, const NcclChoice& choic
   const double depth = view.tree_depth();
   const double chunk = nccl.buffer.value / kSteps;
   return Bytes{halved(halved(halved(chunk, depth * 8, 131072), depth * 4, 65536), depth, 32768)};
+}
+
+int nccl_slices(const NcclView& view, NcclProtocol protocol) {
+  return view.nodes > 1 && protocol == NcclProtocol::kSimple ? kRingChunkSteps / kRingSliceSteps : 1;
 }
 
 }  // namespace slmsim

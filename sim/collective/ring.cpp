@@ -21,7 +21,7 @@ double loop_count(int ranks, Bytes size, const RingRules& rules) {
 }
 
 double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules) {
-  return static_cast<double>(ranks) * step_count(collective, ranks) * loop_count(ranks, size, rules);
+  return static_cast<double>(ranks) * step_count(collective, ranks) * loop_count(ranks, size, rules) * rules.slices;
 }
 
 namespace {
@@ -90,10 +90,22 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bo
                               std::span<const TaskId> ready) {
   const RingRules usual = rules_;
   rules_.chunk = chunk;
-  if (!whole_chunks) rules_.last_copy.clear();
+  if (!whole_chunks) {
+    rules_.last_copy.clear();
+    rules_.slices = 1;
+  }
   auto done = run(collective, size, tag, ready);
   rules_ = usual;
   return done;
+}
+
+// Whether each edge, at the most that it carries, is still sending a chunk's later slices when the first of them has
+// arrived: the next step then follows without a pause.
+bool Ring::hides_latency(Bytes slice) const {
+  return rules_.slices > 1 && std::ranges::all_of(edges_, [&](const RingEdge& edge) {
+           const Connection& connection = graph_.connection(edge.connection);
+           return connection.route.latency <= slice * (rules_.slices - 1.0) / most_rate(connection, graph_.links());
+         });
 }
 
 std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
@@ -103,27 +115,32 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   const bool by_piece = rules_.order == Order::kPieceAfterPiece;
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
   const bool two_phases = rules_.phase_by_phase && collective == Collective::kAllReduce;
-  const std::int64_t phase = two_phases ? steps * pieces / 2 : steps * pieces;
+  const std::int64_t slices = rules_.slices;
+  const std::int64_t phase = by_piece ? steps * slices : two_phases ? steps * pieces / 2 : steps * pieces;
+  const std::int64_t all = steps * pieces * slices;
   // Receptions that later steps wait for: step i in row i modulo the number of rows.
-  const auto rows = static_cast<std::size_t>(rules_.in_flight);
+  const std::int64_t in_flight = rules_.in_flight * slices;
+  const auto rows = static_cast<std::size_t>(in_flight);
   std::vector<TaskId> received;
   for (std::size_t row = 0; row < rows; ++row) received.insert(received.end(), ready.begin(), ready.end());
   TaskId* last = received.data();
   std::vector<TaskId> sent(own);
-  for (std::int64_t i = 0; i < steps * pieces; ++i) {
-    const std::int64_t loop = i / steps;
-    const Bytes left = by_piece ? size - loop_size * static_cast<double>(loop) : size;
-    const Bytes piece =
-        (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
+  const auto piece_of = [&](std::int64_t i) {
+    const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / phase) : size;
+    return (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
+  };
+  // Where all ranks do the same, each does one transfer after the other, and sends a loop in one go where no step waits.
+  const bool chain = own == 1 && n > 1 && by_piece && !rules_.announced;
+  const bool in_one_go = chain && hides_latency(piece_of(all - 1) / static_cast<double>(slices));
+  for (std::int64_t i = 0; i < all; ++i) {
+    const Bytes slice = piece_of(i) / static_cast<double>(slices);
     // A connection keeps the order, so the arrival of a piece implies that of all earlier ones. A phase's first pieces
     // wait for the last piece of the phase before.
-    const std::int64_t back = i < phase ? rules_.in_flight : std::min<std::int64_t>(rules_.in_flight, i % phase + 1);
-    const auto* waits_for = &received[static_cast<std::size_t>(i - back + rules_.in_flight) % rows * own];
+    const std::int64_t back = i < phase ? in_flight : std::min(in_flight, i % phase + 1);
+    const auto* waits_for = &received[static_cast<std::size_t>(i - back + in_flight) % rows * own];
     // A piece that went around the whole ring implies that the rank itself was ready; earlier pieces do not.
-    const bool early = i < static_cast<std::int64_t>(n) * rules_.in_flight;
-    // Where all ranks do the same, each does one transfer after the other.
-    const bool chain = own == 1 && n > 1 && by_piece && rules_.in_flight == 1 && !rules_.announced;
-    const auto times = static_cast<int>(chain ? steps : 1);
+    const bool early = i < static_cast<std::int64_t>(n) * in_flight;
+    const std::int64_t at_once = in_one_go ? phase : 1, times = chain && slices == 1 ? steps : 1;
     for (std::size_t rank = 0; rank < own; ++rank) {
       std::array after = {waits_for[rank], early ? ready[rank] : kNoTask, kNoTask};
       if (rules_.announced) {
@@ -133,12 +150,13 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
         after[2] = edge.behind < 0 ? graph_.delay(edge.back, tag, waiting)
                                    : graph_.transfer(edge.behind, Bytes{0}, tag, waiting);
       }
-      sent[rank] = graph_.transfer(edges_[rank].connection, piece, tag, after, times);
+      sent[rank] = graph_.transfer(edges_[rank].connection, slice * static_cast<double>(at_once), tag, after,
+                                   static_cast<int>(times));
     }
-    i += times - 1;
+    i += at_once * times - 1;
     last = &received[static_cast<std::size_t>(i) % rows * own];
     for (std::size_t rank = 0; rank < own; ++rank) last[rank] = sent[previous(rank) % own];
-    if (!rules_.last_copy.empty() && i % steps == steps - 1) copy_last(piece, tag, {last, own});
+    if (!rules_.last_copy.empty() && i % phase == phase - 1) copy_last(slice, tag, {last, own});
   }
   std::vector<TaskId> done(last, last + own);
   // In n-1 steps a rank receives data that started at its other neighbour, which does not imply that it was ready
@@ -208,15 +226,20 @@ std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::
   const std::size_t n = size_;
   const Bytes volume = size * (static_cast<double>(steps) / static_cast<double>(n));
   std::vector<TaskId> sent(n);
-  Seconds around{0}, longest{0};
+  const double loops = loop_count(static_cast<int>(n), size, rules_);
+  const Bytes slice = volume / (loops * steps * rules_.slices);
+  Seconds around{0}, waits{0}, longest{0};
   for (std::size_t rank = 0; rank < n; ++rank) {
-    const Seconds latency = graph_.connection(edges_[rank].connection).route.latency;
+    const Connection& connection = graph_.connection(edges_[rank].connection);
+    const Seconds latency = connection.route.latency;
     around += latency;
+    waits += std::max(Seconds{0}, latency - slice * (rules_.slices - 1.0) / most_rate(connection, graph_.links()));
     longest = std::max(longest, latency);
     sent[rank] = graph_.transfer(edges_[rank].connection, volume, tag, std::array{ready[rank]});
   }
-  // Each of `loops` chains has `steps` hops of the ring's mean latency; the transfers above paid one hop.
-  const Seconds chains = around * (loop_count(static_cast<int>(n), size, rules_) * steps / static_cast<double>(n));
+  // Each of `loops` chains has `steps` hops of the ring's mean latency, as far as no slice hides it, but for the last; the
+  // transfers above paid one hop.
+  const Seconds chains = (waits * (steps - 1.0) + around) * (loops / static_cast<double>(n));
   const TaskId done = graph_.delay(std::max(Seconds{0}, chains - longest), tag, sent);
   std::vector<TaskId> received(n, done);
   if (!rules_.last_copy.empty()) copy_last(size / static_cast<double>(n), tag, received);

@@ -2,8 +2,10 @@
 //
 // NCCL cuts a buffer into loops. In a loop each channel moves n chunks (one per rank) around the ring of n ranks: an
 // all-reduce takes 2(n-1) steps of one chunk per rank, an all-gather or a reduce-scatter n-1. A rank sends in step s
-// the data that it received in step s-1, and begins the next loop after the last receive of this one. Latency is
-// therefore paid once per hop and per loop, at any bandwidth (NCCL 2.15: src/collectives/device/all_reduce.h, runRing).
+// the data that it received in step s-1, and begins the next loop after the last receive of this one. A chunk of the
+// protocol Simple moves in two slices, and a rank sends a slice on while it receives the next one. A step therefore
+// takes the longer of a chunk's time on the edge, and of a slice's time with the latency; a loop pays the latency once
+// more (NCCL 2.15: src/collectives/device/all_reduce.h, runRing; prims_simple.h, genericOp; collectives.h).
 #pragma once
 
 #include <map>
@@ -39,6 +41,7 @@ struct RingRules {
   Order order = Order::kPieceAfterPiece;
   int least_pieces = 1;         // of a share
   int in_flight = 1;            // a rank sends its i-th piece after receiving the (i - in_flight)-th
+  int slices = 1;               // of a piece; each is sent on by itself
   bool announced = false;       // and after its successor has announced that it waits for that piece
   bool phase_by_phase = false;  // an all-reduce starts gathering after its reduce-scatter; else without a break
   bool together = false;        // all ranks begin when the last one is ready
@@ -70,7 +73,7 @@ class Ring {
   // rank r takes part. Returns per rank the task after which it has its result.
   std::vector<TaskId> run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   // The same with another chunk size; without `whole_chunks`, chunks are read line by line, including the last of a
-  // loop.
+  // loop, and have no slices.
   std::vector<TaskId> run(Collective collective, Bytes size, Bytes chunk, bool whole_chunks, TagId tag,
                           std::span<const TaskId> ready);
 
@@ -80,6 +83,7 @@ class Ring {
   std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);
+  bool hides_latency(Bytes slice) const;
   void copy_last(Bytes size, TagId tag, std::span<TaskId> received);
   std::size_t previous(std::size_t rank) const { return rank == 0 ? size_ - 1 : rank - 1; }
   std::size_t next(std::size_t rank) const { return rank + 1 == size_ ? 0 : rank + 1; }

@@ -64,12 +64,9 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
   std::vector<double> demand(graph.links().size(), 0.0);
   std::vector<Capacity> out;
   for (const auto& connection : graph.connections()) {
-    const double socket = socket_rate(connection);
-    double path = INFINITY;
-    for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
     Capacity capacity;
-    capacity.most = std::min(path, socket * connection.sockets);
-    capacity.single = std::min(path, socket);
+    capacity.most = most_rate(connection, graph.links()).value;
+    capacity.single = std::min(capacity.most, socket_rate(connection));
     for (const int link : connection.route.links) demand[place(link)] += capacity.most;
     out.push_back(std::move(capacity));
   }

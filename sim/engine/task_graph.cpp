@@ -24,6 +24,13 @@ std::array<double, 10> numbers_of(const TcpWindow& window) {
 
 }  // namespace
 
+BytesPerSecond most_rate(const Connection& connection, const std::vector<Link>& links) {
+  const Route& route = connection.route;
+  BytesPerSecond most{route.socket_rate.value > 0 ? route.socket_rate.value * connection.sockets : INFINITY};
+  for (const int link : route.links) most = std::min(most, links[static_cast<std::size_t>(link)].bandwidth);
+  return most;
+}
+
 TaskGraph::TaskGraph(std::vector<Link> links, const Colouring& alike)
     : links_(std::move(links)),
       device_count_(static_cast<int>(alike.devices.size())),

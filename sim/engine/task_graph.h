@@ -111,6 +111,9 @@ struct Connection {
   }
 };
 
+// The most that a connection carries alone: the least of its sockets' rates together and of its links'.
+BytesPerSecond most_rate(const Connection& connection, const std::vector<Link>& links);
+
 // The remainder of a task after some time.
 struct TaskRest {
   double amount = 0;

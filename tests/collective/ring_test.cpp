@@ -83,6 +83,29 @@ TEST(Ring, TheLastChunkOfALoopIsReadAlone) {
   EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kRingClock);
 }
 
+TEST(Ring, ASliceIsSentOnWhileTheNextArrives) {
+  // As above with two slices of 50 B, 0.5 s, in each chunk.
+  RingRules sliced = rules(1, 100);
+  sliced.slices = 2;
+  const auto end = [&](double latency, Collective collective) {
+    return collect(uniform(4, latency), collective, 1200, sliced).timeline.end.value;
+  };
+  // 0.5 s of latency: the second slice is sent when the first is there, so each of the 6 steps takes 1 s, and a loop ends
+  // 0.5 s later. Gathering alone has 3 steps.
+  EXPECT_NEAR(end(0.5, Collective::kAllReduce), 3 * (6 * 1 + 0.5), kRingClock);
+  EXPECT_NEAR(end(0.5, Collective::kAllGather), 3 * (3 * 1 + 0.5), kRingClock);
+  // 1.5 s: a step takes the 0.5 s of the first slice and its latency; the second one follows it by 0.5 s.
+  EXPECT_NEAR(end(1.5, Collective::kAllReduce), 3 * (6 * 2 + 0.5), kRingClock);
+  // Without whole chunks there are no slices: 6 steps of 100 B and the latency.
+  const Platform platform = uniform(4, 0.5);
+  const Network network(platform);
+  TaskGraph graph(network.links(), 4);
+  Ring ring(graph, network, {0, 1, 2, 3}, sliced);
+  ring.run(Collective::kAllReduce, Bytes{1200}, Bytes{100}, false, graph.tag({.name = "lines"}),
+           std::vector<TaskId>(4, graph.delay({0}, 0, {})));
+  EXPECT_NEAR(simulate(graph).end.value, 3 * 6 * 1.5, kRingClock);
+}
+
 TEST(Ring, ALargerChunkOrMoreChannelsSaveLoops) {
   // 1200 B in one loop: 6 steps of 300 B.
   EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 300)).timeline.end.value, 21, kRingClock);
@@ -154,12 +177,17 @@ TEST(Ring, TheAggregatedFormAgreesWithTheStepsOnUniformRings) {
   for (const Collective collective : kAll) {
     for (const int n : {2, 3, 4, 8}) {
       for (const double latency : {0.0, 0.25, 4.0}) {
-        const double size = 3.0 * n * 50;
-        const auto end = [&](Detail detail) {
-          return collect(uniform(n, latency), collective, size, rules(1, 50, detail)).timeline.end.value;
-        };
-        const double steps = end(Detail::kSteps);
-        EXPECT_NEAR(end(Detail::kAggregated), steps, 1e-6 * steps) << n << " ranks, latency " << latency;
+        for (const int slices : {1, 2}) {
+          const double size = 3.0 * n * 50;
+          const auto end = [&](Detail detail) {
+            RingRules r = rules(1, 50, detail);
+            r.slices = slices;
+            return collect(uniform(n, latency), collective, size, r).timeline.end.value;
+          };
+          const double steps = end(Detail::kSteps);
+          EXPECT_NEAR(end(Detail::kAggregated), steps, 1e-6 * steps)
+              << n << " ranks, latency " << latency << ", " << slices << " slices";
+        }
       }
     }
   }
