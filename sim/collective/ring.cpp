@@ -26,6 +26,9 @@ double transfer_count(Collective collective, int ranks, Bytes size, const RingRu
 
 namespace {
 
+// Networks carry whole bytes.
+Bytes whole(Bytes bytes) { return Bytes{std::trunc(bytes.value + 0.5)}; }
+
 // The smallest period of a ring's elements.
 template <class Same>
 std::size_t period_of(std::size_t count, Same same) {
@@ -127,20 +130,25 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   std::vector<TaskId> sent(own);
   const auto piece_of = [&](std::int64_t i) {
     const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / phase) : size;
-    return (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
+    return whole((by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n));
+  };
+  const auto slice_of = [&](std::int64_t i) {
+    const Bytes one = piece_of(i) / static_cast<double>(slices);
+    const auto at = static_cast<double>(i % slices);
+    return whole(one * (at + 1)) - whole(one * at);
   };
   // Where all ranks do the same, each does one transfer after the other, and sends a loop in one go where no step waits.
   const bool chain = own == 1 && n > 1 && by_piece && !rules_.announced;
-  const bool in_one_go = chain && hides_latency(piece_of(all - 1) / static_cast<double>(slices));
+  const bool in_one_go = chain && hides_latency(slice_of(all - 1));
   for (std::int64_t i = 0; i < all; ++i) {
-    const Bytes slice = piece_of(i) / static_cast<double>(slices);
+    const Bytes sent_now = in_one_go ? piece_of(i) * static_cast<double>(steps) : slice_of(i);
     // A connection keeps the order, so the arrival of a piece implies that of all earlier ones. A phase's first pieces
     // wait for the last piece of the phase before.
     const std::int64_t back = i < phase ? in_flight : std::min(in_flight, i % phase + 1);
     const auto* waits_for = &received[static_cast<std::size_t>(i - back + in_flight) % rows * own];
     // A piece that went around the whole ring implies that the rank itself was ready; earlier pieces do not.
     const bool early = i < static_cast<std::int64_t>(n) * in_flight;
-    const std::int64_t at_once = in_one_go ? phase : 1, times = chain && slices == 1 ? steps : 1;
+    const std::int64_t times = chain && slices == 1 ? steps : 1;
     for (std::size_t rank = 0; rank < own; ++rank) {
       std::array after = {waits_for[rank], early ? ready[rank] : kNoTask, kNoTask};
       if (rules_.announced) {
@@ -150,13 +158,12 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
         after[2] = edge.behind < 0 ? graph_.delay(edge.back, tag, waiting)
                                    : graph_.transfer(edge.behind, Bytes{0}, tag, waiting);
       }
-      sent[rank] = graph_.transfer(edges_[rank].connection, slice * static_cast<double>(at_once), tag, after,
-                                   static_cast<int>(times));
+      sent[rank] = graph_.transfer(edges_[rank].connection, sent_now, tag, after, static_cast<int>(times));
     }
-    i += at_once * times - 1;
+    i += (in_one_go ? phase : times) - 1;
     last = &received[static_cast<std::size_t>(i) % rows * own];
     for (std::size_t rank = 0; rank < own; ++rank) last[rank] = sent[previous(rank) % own];
-    if (!rules_.last_copy.empty() && i % phase == phase - 1) copy_last(slice, tag, {last, own});
+    if (!rules_.last_copy.empty() && i % phase == phase - 1) copy_last(sent_now, tag, {last, own});
   }
   std::vector<TaskId> done(last, last + own);
   // In n-1 steps a rank receives data that started at its other neighbour, which does not imply that it was ready

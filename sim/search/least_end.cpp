@@ -16,22 +16,33 @@
 namespace slmsim {
 namespace {
 
+constexpr std::size_t kMostSlices = 2;  // of a ring's chunk
 constexpr double kNowhere = -std::numeric_limits<double>::infinity();
+
+// The most that a connection carries.
+struct RateLimit {
+  double rate = std::numeric_limits<double>::infinity(), window = rate;
+  double rtt = 0;
+
+  RateLimit(const Connection& connection, const std::vector<Link>& links) : rate(most_rate(connection, links).value) {
+    if (!connection.route.windowed || connection.route.window.steady.value <= 0) return;
+    window = connection.route.window.steady.value * connection.sockets;
+    rtt = connection.route.window.rtt.value;
+  }
+  double sending(double bytes) const {
+    return std::max(bytes / rate, std::isfinite(window) ? (std::ceil(bytes / window) - 1) * rtt : 0.0);
+  }
+};
+
+std::vector<RateLimit> limits_of(const TaskGraph& graph) {
+  std::vector<RateLimit> out;
+  for (const auto& connection : graph.connections()) out.emplace_back(connection, graph.links());
+  return out;
+}
 
 // Lower bound of each task's time: a transfer alone on its path.
 std::vector<double> least_times(const TaskGraph& graph) {
-  struct RateLimit {
-    double rate = std::numeric_limits<double>::infinity(), window = rate;
-  };
-  std::vector<RateLimit> fastest;
-  for (const auto& connection : graph.connections()) {
-    RateLimit f;
-    for (const int link : connection.route.links) f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
-    if (connection.route.socket_rate.value > 0)
-      f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
-    if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
-    fastest.push_back(f);
-  }
+  const std::vector<RateLimit> limits = limits_of(graph);
   std::vector<double> out;
   out.reserve(graph.tasks().size());
   for (const Task& task : graph.tasks()) {
@@ -39,12 +50,8 @@ std::vector<double> least_times(const TaskGraph& graph) {
       out.push_back(task.amount);
       continue;
     }
-    const Connection& connection = graph.connections()[task.place];
-    const RateLimit& f = fastest[task.place];
-    double sending = task.amount / f.rate;
-    if (std::isfinite(f.window) && f.window > 0)
-      sending = std::max(sending, (std::ceil(task.amount / f.window) - 1) * connection.route.window.rtt.value);
-    out.push_back((sending + connection.route.latency.value) * task.times);
+    const double latency = graph.connections()[task.place].route.latency.value;
+    out.push_back((limits[task.place].sending(task.amount) + latency) * task.times);
   }
   return out;
 }
@@ -62,30 +69,37 @@ std::vector<double> longest_ways(const TaskGraph& graph, const std::vector<doubl
   return out;
 }
 
-// Load of a link: the earliest start of its first transfer, and its bytes.
-struct LinkLoad {
+// Load of a link or a connection: the earliest start of its first transfer, and its bytes.
+struct Load {
   double first = std::numeric_limits<double>::infinity(), bytes = 0;
 };
-std::vector<LinkLoad> uses_of(const TaskGraph& graph, const std::vector<double>& times,
-                              const std::vector<double>& ends) {
-  std::vector<LinkLoad> out(graph.links().size());
+// Links, then connections.
+std::vector<Load> uses_of(const TaskGraph& graph, const std::vector<double>& times, const std::vector<double>& ends) {
+  const std::size_t links = graph.links().size();
+  std::vector<Load> out(links + graph.connections().size());
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     if (task.kind != TaskKind::kTransfer) continue;
-    for (const int link : graph.connections()[task.place].route.links) {
-      LinkLoad& use = out[link];
+    const auto add = [&](std::size_t place) {
+      Load& use = out[place];
       use.first = std::min(use.first, ends[id] - times[id]);
       use.bytes += task.amount * task.times;
-    }
+    };
+    for (const int link : graph.connections()[task.place].route.links) add(static_cast<std::size_t>(link));
+    add(links + static_cast<std::size_t>(task.place));
   }
   return out;
 }
 
-double end_of_links(const TaskGraph& graph, const std::vector<LinkLoad>& uses) {
+double end_of_loads(const TaskGraph& graph, const std::vector<Load>& uses) {
+  const std::vector<RateLimit> limits = limits_of(graph);
+  const std::size_t links = graph.links().size();
   double end = 0;
-  for (std::size_t link = 0; link < uses.size(); ++link) {
-    if (uses[link].bytes > 0)
-      end = std::max(end, uses[link].first + uses[link].bytes / graph.links()[link].bandwidth.value);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i].bytes <= 0) continue;
+    const double sending =
+        i < links ? uses[i].bytes / graph.links()[i].bandwidth.value : limits[i - links].sending(uses[i].bytes);
+    end = std::max(end, uses[i].first + sending);
   }
   return end;
 }
@@ -94,17 +108,18 @@ double last_of(const std::vector<double>& ends) {
   return ends.empty() ? 0.0 : std::max(0.0, *std::max_element(ends.begin(), ends.end()));
 }
 
-// Two tasks in the middle of a line, a number of rounds apart; nullopt where passes do not alternate there as in the whole, so
+// Two tasks in or after the middle of a line, a number of rounds apart; nullopt where passes do not alternate there as in the whole, so
 // that rounds are not contiguous, or where there are too few.
 struct TaskPair {
   TaskId then = 0, now = 0;
 };
 std::optional<TaskPair> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line,
-                                     std::size_t rounds) {
+                                     std::size_t rounds, std::size_t after_middle = 0) {
   const auto &a = few.lines[line], &b = more.lines[line];
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
-  if (apart == 0 || apart >= b.size()) return std::nullopt;
-  const auto first = b.begin() + static_cast<long>((b.size() - apart) / 2), last = first + static_cast<long>(apart);
+  const std::size_t middle = (b.size() - std::min(apart, b.size())) / 2 + after_middle;
+  if (apart == 0 || middle + apart >= b.size()) return std::nullopt;
+  const auto first = b.begin() + static_cast<long>(middle), last = first + static_cast<long>(apart);
   const auto forward = [](const FewBatches& one, auto begin, auto end) {
     return static_cast<std::size_t>(std::count_if(
         begin, end, [&](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == Pass::kForward; }));
@@ -154,7 +169,7 @@ std::vector<std::size_t> lines_to_look_at(const FewBatches& few, const FewBatche
 
 Seconds least_end(const TaskGraph& graph) {
   const auto times = least_times(graph), ends = longest_ways(graph, times);
-  return Seconds{std::max(last_of(ends), end_of_links(graph, uses_of(graph, times, ends)))};
+  return Seconds{std::max(last_of(ends), end_of_loads(graph, uses_of(graph, times, ends)))};
 }
 
 LeastIteration least_iteration(const LowerRequest& request) {
@@ -180,11 +195,15 @@ LeastIteration least_iteration(const LowerRequest& request) {
   std::set<int> apart = {1, std::max(1, stages / round)};
   for (const std::size_t line : lines) {
     for (const int by : apart) {
-      const auto two = rounds_apart(few, more, line, static_cast<std::size_t>(by));
-      if (!two) continue;
-      const auto ways = longest_ways(graph, times, two->then);
-      if (ways[two->now] > 0)
+      // From the first slices of a ring's chunks no way leads on: the collective's end waits for the last ones.
+      for (std::size_t slice = 0; slice < kMostSlices; ++slice) {
+        const auto two = rounds_apart(few, more, line, static_cast<std::size_t>(by), slice);
+        if (!two) break;
+        const auto ways = longest_ways(graph, times, two->then);
+        if (ways[two->now] <= 0) continue;
         end = std::max(end, ends[two->then] + std::floor(rounds / by) * ways[two->now] + last_of(ways));
+        break;
+      }
     }
   }
   const auto few_times = least_times(few.graph());
@@ -193,7 +212,7 @@ LeastIteration least_iteration(const LowerRequest& request) {
   for (std::size_t link = 0; link < uses.size() && before.size() == uses.size(); ++link)
     uses[link].bytes += rounds * std::max(0.0, uses[link].bytes - before[link].bytes);
   const auto a = static_cast<double>(few.graph().tasks().size()), b = static_cast<double>(graph.tasks().size());
-  return {Seconds{std::max(end, end_of_links(graph, uses))}, loses_segments(graph) ? b + rounds * (b - a) : a + b};
+  return {Seconds{std::max(end, end_of_loads(graph, uses))}, loses_segments(graph) ? b + rounds * (b - a) : a + b};
 }
 
 }  // namespace slmsim

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The reference training step on the CPU: what it counts, writes and refuses, and that slmsim reads it."""
 import csv
-import importlib
+import importlib.util
 import json
 import os
 import subprocess

@@ -83,7 +83,7 @@ inline void limit_this_process() {
 #else
   limit(RLIMIT_CPU, 100);
 #endif
-  limit(RLIMIT_FSIZE, rlim_t{64} << 20);
+  limit(RLIMIT_FSIZE, rlim_t{128} << 20);
   limit(RLIMIT_CORE, 0);
   alarm(200);  // ends a wait that takes no processor time, as for a pipe that nobody writes to
 }

@@ -256,12 +256,13 @@ TEST(Explain, TriesChangesByPredictingThem) {
   const Explanation e = explain(scenario, options).at(0);
   EXPECT_GT(refused, 2);
   ASSERT_EQ(e.what_ifs.size(), 1u);
-  // One of three steps leaves at once and arrives after half a second; two find the window used in part, as 3232 + 5120 B and
-  // 6464 + 1888 B, half a second apart: 2.5 s for three steps, of which an iteration has two.
-  EXPECT_NEAR(e.what_ifs[0].iteration.value, 2.5 / 3 * 2, 1e-3);
+  // Two steps of two slices of 4176 B. One iteration in two finds the whole window: its first step leaves at once, and of the
+  // second 3232 B, the rest half a second later, so that it ends after 1.5 s. The next finds 6464 B: its second slice waits
+  // half a second for a quarter of the window, and so does each slice of the second step, in part: 2 s.
+  EXPECT_NEAR(e.what_ifs[0].iteration.value, (1.5 + 2) / 2, 1e-3);
   EXPECT_THAT(
       e.advice,
-      testing::HasSubstr("tcp_wmem=11584B, 1.67 s in place of 6 s (-72 %). Limited most by window, 83 % of the time."));
+      testing::HasSubstr("tcp_wmem=11584B, 1.75 s in place of 6 s (-71 %). Limited most by window, 83 % of the time."));
 }
 
 // A compiler halves what computing takes, where the GPU can run what it makes.

@@ -117,7 +117,7 @@ TEST_F(ReportedRuns, ThatWerePublishedAreATenthOffOnA100AndH200) {
     if (one.source.find("H100") == std::string::npos && !dispatches) {
       const bool rough = one.source.starts_with("Karpathy") || one.source.starts_with("Zeus");
       EXPECT_LT(one.errors.mean, rough ? 0.2 : 0.1) << one.source;
-      EXPECT_LT(one.errors.worst, 0.47) << one.source;  // 30 B at the edge of memory; 70 B over NICs of unknown number
+      EXPECT_LT(one.errors.worst, 0.49) << one.source;  // 30 B at the edge of memory; 70 B over NICs of unknown number
     }
   }
 }
