@@ -113,7 +113,7 @@ std::vector<TaskId> Communicator::run_by_vm(const CollectiveCall& call, TagId ta
 std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
   if (call.by_vm) split_by_vm();
   if (call.by_vm && !inside_.empty()) return run_by_vm(call, tag, ready);
-  const NcclCall nccl = nccl_call_of(call);
+  const NcclCall& nccl = nccl_call_of(call);
   if (nccl.choice.algorithm == NcclAlgorithm::kTree) return run_tree(nccl, call.size, tag, ready);
   auto& all = rings();
   const Bytes size = nccl.size / static_cast<double>(all.size());
@@ -185,7 +185,7 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
     // As if each rank's three calls had the transfers of a ring over all ranks.
     return 3 * call.pieces * transfer_count({call.collective, call.size / call.pieces, call.axes});
   }
-  const NcclCall nccl = nccl_call_of(call);
+  const NcclCall& nccl = nccl_call_of(call);
   if (nccl.choice.algorithm == NcclAlgorithm::kTree) {
     const int rails = this->rails();
     return rails * tree_transfer_count(view_.ranks, nccl.size / rails, nccl.chunk, std::max(1, channels_ / rails));
@@ -195,9 +195,13 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
       {.channels = channels_, .chunk = nccl.chunk, .slices = nccl_slices(view_, nccl.choice.protocol)});
 }
 
-Communicator::NcclCall Communicator::nccl_call_of(const CollectiveCall& call) const {
+const Communicator::NcclCall& Communicator::nccl_call_of(const CollectiveCall& call) const {
+  const auto known = std::ranges::find_if(
+      calls_, [&](const NcclCall& one) { return one.collective == call.collective && one.data == call.size; });
+  if (known != calls_.end()) return *known;
   const NcclChoice choice = nccl_choice(nccl_.settings, view_, call.collective, call.size);
-  return {choice, call.size * nccl_wire_factor(choice.protocol), nccl_chunk(nccl_.settings, view_, choice, call.size)};
+  return calls_.emplace_back(call.collective, call.size, choice, call.size * nccl_wire_factor(choice.protocol),
+                             nccl_chunk(nccl_.settings, view_, choice, call.size));
 }
 
 int Communicator::sockets_to(std::size_t rank) const {

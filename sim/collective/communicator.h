@@ -39,10 +39,13 @@ class Communicator {
   void lay_rings();
   void split_by_vm();
   struct NcclCall {
+    Collective collective;
+    Bytes data;  // of the call
     NcclChoice choice;
     Bytes size, chunk;
   };
-  NcclCall nccl_call_of(const CollectiveCall& call) const;
+  // Valid until the next call.
+  const NcclCall& nccl_call_of(const CollectiveCall& call) const;
   std::vector<TaskId> run_tree(const NcclCall& nccl, Bytes size, TagId tag, std::span<const TaskId> ready);
   int sockets_to(std::size_t rank) const;
   int rails() const;
@@ -75,6 +78,7 @@ class Communicator {
   // For calls by VM: the ranks of each VM, and the ranks of equal position in their VMs; each with its communicator.
   struct Part;
   std::vector<Part> inside_, across_;
+  mutable std::vector<NcclCall> calls_;  // each kind of call once: an iteration has few
 };
 
 struct Communicator::Part {

@@ -161,7 +161,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before, bool flows) {
       if (release.by == Release::By::kStart || time > release.time) {
         release = {time, one.several ? Release::By::kSeveral : Release::By::kOne, one.tied};
       } else if (time == release.time) {
-        release.by = Release::By::kSeveral;
+        release = {time, Release::By::kSeveral, release.tied || one.tied};
       }
     }
     if (step.kind == TaskKind::kTransfer) {

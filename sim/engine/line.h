@@ -13,14 +13,14 @@
 
 namespace slmsim {
 
-// When a task becomes ready, and which tasks release it: none, one, or several that end together. Tasks released by one
-// task start in the order of addition.
+// When a task becomes ready, and which tasks release it: none, one, or several that end together. Of tasks that one task
+// releases, and those that wait for it and for others, the first that was added starts first.
 struct Release {
   enum class By : char { kStart, kOne, kSeveral };
 
   double time = 0;
   By by = By::kStart;
-  bool tied = false;  // possibly released by the task that released the transfer before it (SameTimes::Before)
+  bool tied = false;  // the transfer before it waits for one of these tasks too (SameTimes::Predecessor)
 };
 
 class Line {
@@ -65,8 +65,8 @@ class Line {
 
  private:
   bool goes_with_last(const Release& release) const {
-    if (release.time < last_.time || release.by != last_.by) return false;
-    return release.by == Release::By::kStart || (release.by == Release::By::kOne && release.tied);
+    if (release.time < last_.time) return false;
+    return last_.by == Release::By::kStart ? release.by == last_.by : last_.by == Release::By::kOne && release.tied;
   }
 
   // Sends at the mean rate of many losses; false where these are simulated.

@@ -69,11 +69,12 @@ class Numbering {
       const std::uint32_t step = merge_ == Merge::kAlike ? out_.step_of[by] : by;
       std::uint32_t& place = place_[step];
       const std::size_t known = place - begin;
+      const bool tied = last != kNoTask && is_tied(by, last);
       if (known < gathered_.size() && out_.before[place].step == step) {
-        if (gathered_[known] != by) out_.before[place] = {step, true, false};
+        if (gathered_[known] != by) out_.before[place] = {step, true, tied || out_.before[place].tied};
       } else {
         place = static_cast<std::uint32_t>(out_.before.size());
-        out_.before.push_back({step, false, last != kNoTask && is_tied(by, last)});
+        out_.before.push_back({step, false, tied});
         gathered_.push_back(by);
       }
     }

@@ -20,7 +20,8 @@ struct SameTimes {
   struct Predecessor {
     std::uint32_t step = 0;
     bool several = false;  // several tasks of that step are predecessors
-    // For transfers: the one before it on its connection waits for the same task; or is that task, if it is repeated.
+    // For transfers: the one before it on its connection waits for one of these tasks too; or is that task, if it is
+    // repeated.
     bool tied = false;
 
     bool operator==(const Predecessor&) const = default;

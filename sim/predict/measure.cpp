@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "sim/predict/passages.h"
 
@@ -87,6 +88,37 @@ void sort_parts(std::vector<std::pair<double, double>>& all) {
   }
 }
 
+// The least rate at or below which it was for that long in all; the greatest one where all lasted less. Selects as
+// std::nth_element does, because sorting takes most of the time of many short flows.
+double reached(std::vector<std::pair<double, double>>& rates, double time) {
+  auto first = rates.begin(), last = rates.end();
+  while (last - first > 1) {
+    const auto middle = first + (last - first) / 2;
+    std::nth_element(first, middle, last);
+    const double below =
+        std::accumulate(first, middle, 0.0, [](double sum, const auto& rate) { return sum + rate.second; });
+    if (below < time) {
+      time -= below;
+      first = middle;
+    } else {
+      last = middle;
+    }
+  }
+  return rates.empty() ? 0 : first->first;
+}
+
+// For each link the connections that carried anything over it, once for each time that they cross it.
+std::vector<std::vector<std::size_t>> connections_over_links(const TaskGraph& graph, const Timeline& timeline) {
+  std::vector<bool> carries(graph.connections().size());
+  for (const Flow& flow : timeline.flows) carries[flow.connection] = true;
+  std::vector<std::vector<std::size_t>> out(graph.links().size());
+  for (std::size_t i = 0; i < carries.size(); ++i) {
+    if (!carries[i]) continue;
+    for (const int link : graph.connections()[i].route.links) out[link].push_back(i);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> computing_times(const TaskGraph& graph) {
@@ -134,14 +166,8 @@ LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<Rat
     peak = std::max(peak, rate);
   }
   if (whole.value > since) rates.emplace_back(0.0, again.time(since, whole.value));
-  std::sort(rates.begin(), rates.end());
-  double covered = 0, p90 = 0;
-  for (const auto& [value, length] : rates) {
-    covered += length;
-    p90 = value;
-    if (covered >= 0.9 * end) break;
-  }
-  return {name, bytes, BytesPerSecond{end > 0 ? bytes.value / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
+  return {name, bytes, BytesPerSecond{end > 0 ? bytes.value / end : 0}, BytesPerSecond{reached(rates, 0.9 * end)},
+          BytesPerSecond{peak}};
 }
 
 std::optional<std::pair<double, double>> launching_time(const TaskGraph& graph, const Timeline& timeline, int device) {
@@ -252,12 +278,7 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
                      const std::function<void(LinkRates)>& use, const Repetition& again) {
   std::vector<std::vector<const Flow*>> over(graph.connections().size());
   for (const auto& flow : timeline.flows) over[flow.connection].push_back(&flow);
-  // For each link its connections; a connection counts once for each time it crosses the link.
-  std::vector<std::vector<std::size_t>> carried(graph.links().size());
-  for (std::size_t i = 0; i < over.size(); ++i) {
-    if (over[i].empty()) continue;
-    for (const int link : graph.connections()[i].route.links) carried[link].push_back(i);
-  }
+  const auto carried = connections_over_links(graph, timeline);
   for (std::size_t i = 0; i < carried.size(); ++i) {
     if (carried[i].empty() || !wanted(static_cast<int>(i))) continue;
     std::vector<std::pair<double, double>> changes;
@@ -287,16 +308,17 @@ std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeli
 }
 
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline, const Repetition& again) {
-  std::map<int, LinkUse> used;  // for links that stand for others, and for those that stand for themselves
+  const auto carried = connections_over_links(graph, timeline);
+  std::map<std::vector<std::size_t>, LinkUse> used;  // links that the same connections cross are used alike
   each_link_rates(
-      graph, timeline, [](int) { return true; },
+      graph, timeline, [&](int link) { return !used.contains(carried[link]); },
       [&](const LinkRates& link) {
-        used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end, again));
+        used.emplace(carried[link.link], use_of_steps("", link.bytes, link.steps, timeline.end, again));
       },
       again);
   std::vector<LinkUse> out;
   for (std::size_t i = 0; i < graph.links().size(); ++i) {
-    const auto use = used.find(graph.link_of(static_cast<int>(i)));
+    const auto use = used.find(carried[graph.link_of(static_cast<int>(i))]);
     if (use == used.end()) continue;
     out.push_back(use->second);
     out.back().link = graph.links()[i].name;

@@ -205,8 +205,10 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   if (out.mfu > 1) out.remarks.push_back(remark_on_mfu(out));
 }
 
-Prediction predict_with(const PlanRequest& request, const Network& network, const PredictOptions& options,
-                        LoweredPlan* known) {
+}  // namespace
+
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options,
+                       LoweredPlan* known) {
   Prediction out;
   out.model = request.model.name;
   out.technique = request.options.technique;
@@ -248,8 +250,6 @@ Prediction predict_with(const PlanRequest& request, const Network& network, cons
   return out;
 }
 
-}  // namespace
-
 void scale_times(Prediction& p, double factor) {
   for (Seconds* time :
        {&p.first_iteration, &p.iteration, &p.trial, &p.breakdown.compute, &p.breakdown.exposed_communication,
@@ -261,10 +261,6 @@ void scale_times(Prediction& p, double factor) {
   p.trial_rate_per_gpu = p.trial_rate_per_gpu * (1 / factor);
   p.tokens_per_second /= factor;
   p.mfu /= factor;
-}
-
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
-  return predict_with(request, network, options, nullptr);
 }
 
 std::string name_of(Status status) {
@@ -341,7 +337,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
       stop_if(options.stop);
       const auto& [request, known] = questions[order[i]];
       Prediction& prediction = out[before + order[i]];
-      prediction = predict_with(request, own ? *own : *network, options, known);
+      prediction = predict_one(request, own ? *own : *network, options, known);
       note_assumptions(assumptions, scenario, prediction);
     });
     questions.clear();

@@ -61,8 +61,8 @@ struct Prediction {
   int gpus = 0;
   Status status = Status::kOk;
   Fit fit = Fit::kFits;  // without meaning where kUnsupported
-  std::string reason;  // the cause and the nearest change that would help; empty where kOk
-  Seconds job;         // whole job, start-up included
+  std::string reason;    // the cause and the nearest change that would help; empty where kOk
+  Seconds job;           // whole job, start-up included
   Seconds startup;
   Bill bill;                                    // for the whole job
   Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
@@ -98,8 +98,9 @@ struct Prediction {
 std::string group_text(const std::vector<std::string>& all);
 
 struct PredictOptions {
-  bool links = false;      // measure link use
-  bool timelines = false;  // with `links`, keep the rates of nodes' interconnects over time; every micro-batch is simulated
+  bool links = false;  // measure link use
+  bool timelines =
+      false;  // with `links`, keep the rates of nodes' interconnects over time; every micro-batch is simulated
   const Technique* only = nullptr;
   bool whole = false;              // simulate every GPU, even where some are equal
   bool simgrid = false;            // simulate every GPU with SimGrid: slower, and equal up to its solver's precision
@@ -116,8 +117,9 @@ struct PredictOptions {
 // Multiplies the times of iterations, and all that follows from them, by a factor; the job and its bill stay.
 void scale_times(Prediction& prediction, double factor);
 
-// One technique on one group.
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});
+// One technique on one group. `known`: its entry of a memo.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
+                       LoweredPlan* known = nullptr);
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});

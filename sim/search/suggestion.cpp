@@ -78,21 +78,25 @@ struct Best {
 
 Candidate cell_of(const Prediction& p) { return {p.model, p.technique->name, p.group}; }
 
-std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells) {
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
+                                      PredictionMemo& memo) {
   const Network network(scenario.platform);
   PredictOptions options;
   options.advice = false;
   options.time_misfits = true;
-  std::vector<Prediction> out;
-  for (const auto& cell : cells) {
-    out.emplace_back().status = Status::kUnsupported;
-    const Group* group = group_of(scenario, cell.group);
-    for (const auto& model : scenario.models) {
-      if (model.name != cell.model || !group) continue;
-      const OperatorGraph operators = build_operator_graph(model);
+  auto& plans = memo.lowered_plans(scenario);
+  std::vector<Prediction> out(cells.size());
+  for (Prediction& p : out) p.status = Status::kUnsupported;
+  auto plan = plans.begin();
+  for (const auto& model : scenario.models) {
+    for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
-        if (technique.technique->name == cell.technique)
-          out.back() = predict_one({scenario, model, operators, *group, technique}, network, options);
+        LoweredPlan* known = technique.technique->lower_again ? &*plan : nullptr;
+        ++plan;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          if (cells[i] == Candidate{model.name, technique.technique->name, group.names})
+            out[i] = predict_one({scenario, model, memo.operators(model), group, technique}, network, options, known);
+        }
       }
     }
   }
@@ -118,12 +122,13 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   const Objective objective = scenario.selection.objective;
   const double work = work_of(scenario, best);
   Best fastest{cost_of(best, objective) * (1 - kWorth)};
+  PredictionMemo memo;
   const std::vector<Candidate> cell = {cell_of(best)};
   for (const auto& change : changes_of(scenario, best, *group)) {
     budget -= work;
     if (budget < 0 || (options.stop && options.stop())) return fastest.found;
     if (const auto changed = options.reload(change))
-      fastest.offer(predict_cells(*changed, cell).front(), objective, change);
+      fastest.offer(predict_cells(*changed, cell, memo).front(), objective, change);
   }
   const auto names = other_techniques(scenario);
   const Overrides all = {fmt::format("techniques=[{}]", fmt::join(names, ", "))};
@@ -135,7 +140,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     if (changes_training(technique)) continue;
     const std::string& name = technique.technique->name;
     const std::vector<Candidate> other = {{best.model, name, best.group}};
-    fastest.offer(predict_cells(*changed, other).front(), objective, {fmt::format("techniques=[{}]", name)});
+    fastest.offer(predict_cells(*changed, other, memo).front(), objective, {fmt::format("techniques=[{}]", name)});
   }
   return fastest.found;
 }

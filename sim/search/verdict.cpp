@@ -95,14 +95,45 @@ double work_of(const RunResult& result) {
   return out;
 }
 
+// Copies of a value, one per thread that uses it: a file remembers what it has read, a memo what it has predicted.
+template <class Value>
+class Pool {
+ public:
+  explicit Pool(Value value) : original_(std::move(value)) {}
+
+  template <class Use>
+  auto with(Use use) {
+    Value own = take();
+    auto out = use(own);
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(std::move(own));
+    return out;
+  }
+
+ private:
+  Value take() {
+    const std::scoped_lock lock(mutex_);
+    if (free_.empty()) return original_;
+    Value out = std::move(free_.back());
+    free_.pop_back();
+    return out;
+  }
+
+  std::mutex mutex_;
+  std::vector<Value> free_;
+  const Value original_;
+};
+
 // Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
 std::vector<std::vector<Forecast>> forecasts_at(const std::vector<Overrides>& points,
                                                 const std::vector<Candidate>& cells, const VerdictOptions& options) {
   std::vector<std::vector<Forecast>> out(points.size());
+  Pool<PredictionMemo> memos{PredictionMemo{}};
   in_parallel(points.size(), options.threads, [&](std::size_t i) {
     const auto scenario = is_over(options) ? std::nullopt : options.reload(points[i]);
     if (!scenario) return;
-    for (const auto& p : predict_cells(*scenario, cells)) out[i].push_back(forecast_of(p));
+    const auto predictions = memos.with([&](PredictionMemo& memo) { return predict_cells(*scenario, cells, memo); });
+    for (const auto& p : predictions) out[i].push_back(forecast_of(p));
   });
   return out;
 }
@@ -276,31 +307,6 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
   }
 }
 
-// Copies of a scenario's file, one per thread that uses it: a file remembers what it has read.
-class FilePool {
- public:
-  explicit FilePool(ScenarioFile file) : free_{std::move(file)} {
-    original_ = std::make_unique<ScenarioFile>(free_.front());
-  }
-
-  ScenarioFile take() {
-    const std::scoped_lock lock(mutex_);
-    if (free_.empty()) return *original_;
-    ScenarioFile out = std::move(free_.back());
-    free_.pop_back();
-    return out;
-  }
-  void give(ScenarioFile file) {
-    const std::scoped_lock lock(mutex_);
-    free_.push_back(std::move(file));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<ScenarioFile> free_;
-  std::unique_ptr<ScenarioFile> original_;
-};
-
 }  // namespace
 
 VerdictOptions verdict_options_of(const ScenarioFile& file, const Overrides& set, const Filter& filter) {
@@ -310,19 +316,18 @@ VerdictOptions verdict_options_of(const ScenarioFile& file, const Overrides& set
   out.unknowns = unknowns_of(linked.scenario, linked.linked);
   std::vector<Override> own;
   for (const auto& text : set) own.push_back(parse_override(text));
-  const auto pool = std::make_shared<FilePool>(std::move(linked.file));
-  out.reload = [pool, own, filter](const Overrides& more) -> std::optional<Scenario> {
+  const auto files = std::make_shared<Pool<ScenarioFile>>(std::move(linked.file));
+  out.reload = [files, own, filter](const Overrides& more) {
     std::vector<Override> all = own;
     for (const auto& text : more) all.push_back(parse_override(text));
-    ScenarioFile one = pool->take();
-    std::optional<Scenario> scenario;
-    try {
-      scenario = read_scenario(one.link(all), one.name());
-      if (!narrow(*scenario, filter).empty()) scenario.reset();
-    } catch (const InputError&) {  // an invalid combination of values
-    }
-    pool->give(std::move(one));
-    return scenario;
+    return files->with([&](ScenarioFile& one) -> std::optional<Scenario> {
+      try {
+        Scenario scenario = read_scenario(one.link(all), one.name());
+        if (narrow(scenario, filter).empty()) return scenario;
+      } catch (const InputError&) {  // an invalid combination of values
+      }
+      return std::nullopt;
+    });
   };
   return out;
 }

@@ -85,5 +85,33 @@ TEST(InOrder, AConnectionThatIsGivenLessKeepsItsOwnState) {
   expect_as_by_events(transfers);
 }
 
+// Two computations end together. The first transfer waits for one of them, the second one for both.
+TEST(InOrder, TheFirstOfTwoTransfersThatBecomeReadyTogetherIsSentFirst) {
+  for (const bool alike : {true, false}) {
+    SmallGraph graph({100.0});
+    graph.connect_windowed(100, 400, 2, 5, 1, 1, 0);
+    const TaskId one = graph.compute(0, 1, {}), half = graph.compute(1, 0.5, {});
+    const TaskId other = alike ? graph.compute(2, 1, {}) : graph.compute(1, 0.5, {half});
+    graph.send(0, 200, {one});
+    graph.send(0, 300, {other, one});
+    InOrder simulation(graph.graph());
+    ASSERT_TRUE(simulation.run({}));
+    const Timeline in_order = simulation.timeline(), by_events = graph.run({}, {.always_events = true});
+    EXPECT_EQ(in_order.start, by_events.start);
+    EXPECT_EQ(in_order.finish, by_events.finish);
+    EXPECT_EQ(in_order.connections, by_events.connections);
+  }
+}
+
+// The second one waits for less than the first one: which one is sent first depends on the order of two equal ends.
+TEST(InOrder, TransfersThatDifferentTasksReleaseAtOnceAreLeftToEvents) {
+  SmallGraph graph({100.0});
+  graph.connect_windowed(100, 400, 2, 5, 1, 1, 0);
+  const TaskId one = graph.compute(0, 1, {}), other = graph.compute(1, 1, {});
+  graph.send(0, 200, {one, other});
+  graph.send(0, 300, {one});
+  EXPECT_FALSE(InOrder(graph.graph()).run({}));
+}
+
 }  // namespace
 }  // namespace slmsim::in_order_test

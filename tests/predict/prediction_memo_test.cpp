@@ -6,7 +6,7 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/predict.h"
 #include "sim/technique/common/technique.h"
-#include "tests/named.h"
+#include "tests/small_world.h"
 
 namespace slmsim::prediction_memo_test {
 namespace {
@@ -71,6 +71,29 @@ TEST(PredictionMemo, ChangesNoPredictionWhereTcpsSettingsDiffer) {
     const auto& kept = memo.lowered_plans(scenario);
     EXPECT_EQ(kept.front().tasks() > 0, std::string(value) != "tcp_wmem=1MiB");
     expect_same(predict(scenario, {.memo = &memo}), predict(scenario));
+  }
+}
+
+// a and b, and c and d, are far apart, then a and c, and b and d: the shortest cycle changes.
+TEST(PredictionMemo, ChangesNoPredictionWhereRingsFollowDistances) {
+  PredictionMemo memo;
+  for (const int far : {1, 2}) {
+    Scenario scenario = small_scenario(4, 1);
+    for (auto& link : scenario.platform.links) {
+      const bool is_far = link.from == 0 ? link.to == far : link.from + link.to == 6 - far;
+      link.forward.delay = link.backward.delay = Seconds{is_far ? 1 : 0.01};
+    }
+    scenario.models = {small_model(1)};
+    scenario.groups = {{{"a", "b", "c", "d"}, {0, 1, 2, 3}}};
+    scenario.techniques = {{named("Data")}};
+    scenario.training.batch = 4;
+    scenario.training.epochs = 1;
+    scenario.training.blocks_per_epoch = 4;
+    scenario.nccl.ring_order = RingOrder::kByDistance;
+    scenario.nccl.buffer = Bytes{1e6};
+    const auto anew = predict(scenario);
+    ASSERT_EQ(anew.front().status, Status::kOk) << anew.front().reason;
+    expect_same(predict(scenario, {.memo = &memo}), anew);
   }
 }
 

@@ -61,7 +61,8 @@ class OperatorRun {
           devices.reserve(ranks.size());
           for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
           stages_[s].groups[axes].push_back(
-              {std::move(ranks), Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
+              {std::move(ranks),
+               Communicator(graph_, request.network, request.scenario.nccl_setup(), std::move(devices))});
         }
       }
     }
@@ -221,8 +222,7 @@ class OperatorRun {
           call.all_to_all ? peers_.all_to_all(devices, call.size, tag, before) : communicator.run(call, tag, before);
       for (std::size_t i = 0; i < ranks.size(); ++i) done[ranks[i]] = after[i];
     }
-    for (std::size_t rank = 0; rank < done.size(); ++rank)
-      last_[plan_.stages[s].mesh[rank]] = done[rank];
+    for (std::size_t rank = 0; rank < done.size(); ++rank) last_[plan_.stages[s].mesh[rank]] = done[rank];
     return done;
   }
 
@@ -246,8 +246,7 @@ class OperatorRun {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
       const Bytes part = all / static_cast<double>(pairs);
-      const Peers::SendEnd passed =
-          peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
+      const Peers::SendEnd passed = peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted, b);
       parts[b].push_back(passed.received);
       left[a].push_back(passed.sent);
     }
@@ -372,8 +371,9 @@ std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count)
 
 Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }
 
-// The network affects the routes, the launch, and the latencies of aggregated collectives.
+// The network affects the routes, the launch, the latencies of aggregated collectives, and the order of rings by distance.
 bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
+  if (request.scenario.nccl.ring_order == RingOrder::kByDistance) return false;
   const Seconds launch = driver_launch(request);
   bool launched = false;
   for (const Task& task : graph.tasks()) {
