@@ -28,6 +28,7 @@ std::vector<Mistake> mistakes() {
       {"training.optimizer=adamw", "known are: adam, "},
       {"training.optimizer=Adam8bit", "did you mean \"adam8bit\"?"},
       {"training.batches=8", "unknown key \"batches\" in training; did you mean \"batch\"?"},
+      {"training.sequence_length=8", "unknown key \"sequence_length\" in training; docs/reference.md lists the "},
       {"platform.links.wan.rtt=103m", "has the unit \"m\"; did you mean \"103 ms\" or \"min\"?"},
       {"platform.links.wan.rtt=103MS", "did you mean \"103 ms\"?"},
       {"platform.links.wan.rtt=-1ms", "is out of range; expected 100 ns to 10 s"},
