@@ -231,6 +231,17 @@ std::string model_text(const Transformer& model) {
       trained < parameters ? fmt::format(", of which adapters of {:.3g} M are trained", trained / 1e6) : "");
 }
 
+// "flash attention", or the kernels that run in its place on GPUs without it.
+std::string attention_text(const Scenario& s) {
+  std::vector<std::string> names;
+  for (const auto& device : s.platform.devices) {
+    const auto runs = s.software.attention_on(device.gpu, s.training.precision);
+    const std::string& name = name_in(attention_kernel_names(), runs);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{} attention", fmt::join(names, " and "));
+}
+
 std::string setup_text(const Scenario& s) {
   const Training& t = s.training;
   std::vector<std::string> out;
@@ -243,7 +254,7 @@ std::string setup_text(const Scenario& s) {
   out.push_back(count_of(t.steps(), "step"));
   out.push_back(name_in(precision_names(), t.precision));
   if (!s.software.stack.empty()) out.push_back(s.software.stack);
-  if (s.software.attention == AttentionKernel::kFlash) out.emplace_back("flash attention");
+  if (s.software.attention == AttentionKernel::kFlash) out.push_back(attention_text(s));
   // Lines break between these only.
   for (auto& one : out) std::ranges::replace(one, ' ', kNoBreak);
   return fmt::format("{}: {}", s.name, fmt::join(out, ", "));
