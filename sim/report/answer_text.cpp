@@ -281,6 +281,28 @@ std::string verdict_text(const RunResult& result, const Verdict& v, bool searche
   return out;
 }
 
+namespace {
+
+// A line for each of the first reasons.
+std::string refusals_text(std::vector<const Prediction*> cannot) {
+  constexpr std::size_t kMostReasons = 3;
+  std::string out;
+  for (std::size_t n = 0; n < kMostReasons && !cannot.empty(); ++n) {
+    std::string reason = cannot.front()->reason;
+    std::vector<const Prediction*> same;
+    std::erase_if(cannot, [&](const Prediction* p) {
+      if (p->reason == reason) same.push_back(p);
+      return p->reason == reason;
+    });
+    if (reason.size() > kTextWidth) reason = reason.substr(0, reason.find(';'));
+    out += folded(label("CANNOT"), places_of(same), ": " + reason);
+  }
+  if (!cannot.empty()) out += wrapped(label("CANNOT"), fmt::format("{} more: --all", cannot.size()));
+  return out;
+}
+
+}  // namespace
+
 std::string misfits_text(const RunResult& result, const std::string& model) {
   std::vector<const Prediction*> large, cannot;
   double low = 0, high = 0, limit = 0;
@@ -302,12 +324,7 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
       after += fmt::format("; {} would fit with {}", place_of(*large.front()), remedy);
     out += folded(label("NO FIT"), places_of(large), after);
   }
-  if (!cannot.empty()) {
-    std::string reason = cannot.front()->reason;
-    if (reason.size() > kTextWidth) reason = reason.substr(0, reason.find(';'));
-    out += folded(label("CANNOT"), places_of(cannot), ": " + reason);
-  }
-  return out;
+  return out + refusals_text(std::move(cannot));
 }
 
 std::string assumed_text(const RunResult& result, const TableOptions& options) {

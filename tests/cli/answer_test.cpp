@@ -39,6 +39,14 @@ TEST(Answer, IsNarrowedByModelGroupAndTechnique) {
   EXPECT_EQ(whole[0], all[0]);  // as if the others were not asked for
 }
 
+// Each technique with its own reason.
+TEST(Answer, NamesEachReasonWhyOneCannotRun) {
+  const RunOutcome run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set",
+                                     "groups=[[gat/0]]", "--set", "techniques=[Pipeshard, DiLoCo, Data]"});
+  EXPECT_THAT(run.out, HasSubstr("CANNOT   Pipeshard on gat/0: a pipeline needs at least two GPUs\n"));
+  EXPECT_THAT(run.out, HasSubstr("CANNOT   DiLoCo on gat/0: DiLoCo needs at least two replicas; this is one GPU\n"));
+}
+
 // RTX 6000 and T4 are older than flash attention.
 TEST(Answer, NamesTheAttentionThatRuns) {
   const auto head_on = [](const std::string& scenario) {

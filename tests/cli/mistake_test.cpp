@@ -43,6 +43,7 @@ std::vector<Mistake> mistakes() {
       {"platform.links.wan.los=0.1", "unknown key \"los\" in platform.links.wan; did you mean \"loss\"?"},
       {"platform.links.wam.rtt=10ms", "there is no link \"wam\" to override; did you mean \"wan\"?"},
       {"platform.link.wan.rtt=10ms", "there is no \"link.wan.rtt\" to override; did you mean \"links\"?"},
+      {"platform.vms.gat.gpus=[h100-80]", "there is no GPU \"h100-80\"; did you mean \"h100\"?"},
       {"platform.vms.gat.gpus=[a31]", "there is no GPU \"a31\"; list them by slmsim list gpus, or state "},
       {"platform.vms.gat.gpus=[a100]",
        "did you mean \"a100-40\" or \"a100-64\" or \"a100-80\" or \"a100-pcie\" or \"a100-pcie40\"?"},
