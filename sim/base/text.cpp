@@ -40,6 +40,7 @@ namespace {
 constexpr std::size_t kLongestWord = 64;  // a longer "name" is not a typing mistake
 constexpr std::size_t kListedNames = 24;
 constexpr std::size_t kLeastPart = 3;    // shorter words occur in too many names by chance
+constexpr std::size_t kFewNames = 12;    // for an error that may refer to a page
 constexpr std::size_t kMostOffered = 4;  // names that contain the word
 constexpr std::size_t kMostLonger = 8;   // names that begin with the word
 
@@ -209,7 +210,7 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
   return begin.empty() ? contain : begin;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names, std::string_view page) {
   std::vector<std::string> candidates;  // each once
   for (const auto& name : names) {
     if (std::ranges::find(candidates, name) == candidates.end()) candidates.push_back(name);
@@ -234,6 +235,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   if (const std::string best = nearest(word, candidates); !best.empty())
     return fmt::format("did you mean \"{}\"?", best);
   if (candidates.empty()) return "nothing is known by any name here";
+  if (!page.empty() && candidates.size() > kFewNames)
+    return fmt::format("{} lists the {} known ones", page, candidates.size());
   const std::size_t shown = std::min(candidates.size(), kListedNames);
   return fmt::format("known are: {}{}",
                      fmt::join(candidates.begin(), candidates.begin() + static_cast<long>(shown), ", "),

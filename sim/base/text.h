@@ -26,7 +26,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 std::vector<std::string> that_contain(std::string_view word, const std::vector<std::string>& candidates);
 
 // Ends an error's text. "did you mean \"X\"?" with the names that differ only in case and punctuation, else with the
-// few that begin with the word or contain it, else with the nearest one; "known are: a, b, c" where none fits.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
+// few that begin with the word or contain it, else with the nearest one; "known are: a, b, c" where none fits, or `page`,
+// which lists them, where they are many.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names, std::string_view page = {});
 
 }  // namespace slmsim

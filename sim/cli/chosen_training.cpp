@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSequencesPerGpu = 8;       // of a batch, at least
 constexpr int kMostSequencesPerGpu = 64;  // above it, a batch is not made to divide among all groups
-constexpr int kMicroBatches[] = {8, 4, 2, 1};
+constexpr int kMostAtOnce = 8;            // sequences of a micro-batch
 constexpr std::size_t kMostGpusInAllGroups = 8;
 
 // The first GPU without this format; empty: all have it.
@@ -107,6 +107,12 @@ bool divides(const std::vector<Group>& groups, const Sizes& sizes) {
   });
 }
 
+// Whether each GPU of every group with equal shares of the batch computes whole micro-batches.
+bool divides_equal_shares(std::vector<Group> groups, const Sizes& sizes) {
+  std::erase_if(groups, [&](const Group& group) { return sizes.batch % static_cast<int>(group.devices.size()) != 0; });
+  return divides(groups, sizes);
+}
+
 // Larger micro-batches first, of which small ones use GPUs badly, and for each the batch that divides best; the last one
 // has single sequences.
 std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Group>& groups, int stated) {
@@ -120,8 +126,8 @@ std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Grou
     return !large;
   };
   if (stated > 0) {
-    for (const int micro_batch : kMicroBatches) {
-      if (micro_batch == 1 || divides(groups, {stated, micro_batch})) out.push_back({stated, micro_batch});
+    for (int micro_batch = kMostAtOnce; micro_batch > 0; --micro_batch) {
+      if (divides_equal_shares(groups, {stated, micro_batch})) out.push_back({stated, micro_batch});
     }
     return out;
   }

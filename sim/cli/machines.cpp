@@ -155,7 +155,8 @@ void check_rate(const std::string& text) {
 
 // Whose a link's rate is: a value of a platform's bandwidth_of.
 void check_whose(const std::string& text) {
-  if (text != "path" && text != "pair" && text != "connection")
+  const auto& names = bandwidth_holder_names();
+  if (std::ranges::find(names, text) == names.end())
     throw InputError({}, fmt::format("\"{}\" is none of path (all traffic together), pair (each two machines) and "
                                      "connection (each TCP connection)",
                                      printable(text).substr(0, 64)));

@@ -80,6 +80,10 @@ int run(const RunOptions& options) {
     if (given && format != Format::kTable)
       throw InputError({}, fmt::format("{0} is for the table; leave it or --format {1} out", name, options.format));
   }
+  if (options.plan && !options.filter.groups.empty())
+    throw InputError({}, "--plan searches all groups of GPUs, and --group has no effect on it; leave one of them out");
+  if (options.plan && format != Format::kTable && format != Format::kJson)
+    throw InputError({}, fmt::format("--plan has no effect on --format {}; leave one of them out", options.format));
   PredictOptions predict_options;
   predict_options.threads = available_cores();
   predict_options.time_misfits = format != Format::kTable;

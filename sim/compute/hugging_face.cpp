@@ -62,6 +62,12 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {{"hidden", "hidde
                                                                {"tied_embedding", "tie_word_embeddings"},
                                                                {"intermediate", "intermediate_size"}};
 
+// Parts without an effect on the prediction, and what is predicted instead.
+constexpr std::pair<const char*, const char*> kUnmodelled[] = {
+    {"vision_config", "only its text model counts"},
+    {"audio_config", "only its text model counts"},
+    {"quantization_config", "weights have the training's precision"}};
+
 void rename_sizes(Node& config, const FamilyRow& row) {
   for (const auto& [own, other] : kOtherNames) {
     const auto theirs = row.hugging_face.find(own);
@@ -94,6 +100,11 @@ class ConfigReader {
       : config_(config), row_(row), model_(model), fields_(fields) {}
 
   void read() {
+    for (const auto& [key, text] : kUnmodelled) {
+      const Node* part = config_.find(key);
+      if (part && part->kind == Kind::kMap)
+        model_.unmodelled.push_back(fmt::format("{} is not modelled: {}", key, text));
+    }
     read_windows();
     read_head();
     switch (model_.family) {

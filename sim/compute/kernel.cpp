@@ -83,7 +83,7 @@ bool differs_by_stack(KernelPart part) {
   constexpr KernelPart kDiffering[] = {KernelPart::kEmbedding, KernelPart::kBias,    KernelPart::kRotary,
                                        KernelPart::kMask,      KernelPart::kDropout, KernelPart::kGeluNew,
                                        KernelPart::kQuickGelu};
-  return part > KernelPart::kLoss || std::ranges::find(kDiffering, part) != std::end(kDiffering);
+  return !is_profiled(part) || std::ranges::find(kDiffering, part) != std::end(kDiffering);
 }
 
 RowKernels flash_kernels(const Operator& op, const MatrixShape& shape) {
@@ -112,7 +112,7 @@ std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::ve
       // For each kind of attention that a stack may use.
       for (const auto attention : {AttentionKernel::kUnfused, AttentionKernel::kFusedSoftmax}) {
         for (const PartUse& use : parts_of(op, attention))
-          if (use.part <= KernelPart::kLoss) add_both(part_kernels(op, use, count).front());
+          if (is_profiled(use.part)) add_both(part_kernels(op, use, count).front());
       }
       if (op.kind != OperatorKind::kMatrix) continue;
       MatrixShape shape = op.matrix;

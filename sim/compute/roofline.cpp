@@ -234,7 +234,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
       time = counted_time(op, part, gpu, precision, software);
     }
     RowKernels kernels;
-    if (gpu.kernels && kernel <= KernelPart::kLoss && kernel == use.part) {
+    if (gpu.kernels && is_profiled(kernel) && kernel == use.part) {
       const auto known = part_kernels(op, use, part);
       const KernelTraffic moves = stated.value_or(KernelTraffic{});
       const bool differs = differs_by_stack(use.part) || software.autocast;

@@ -51,6 +51,8 @@ enum class KernelPart {
   kAttentionProduct,
   kAttention
 };
+// Whether profiles of GPUs time its kernel.
+inline bool is_profiled(KernelPart part) { return part <= KernelPart::kLoss; }
 inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kAttention) + 1;
 // As in the stacks' files: "fused_softmax".
 const std::vector<std::string>& kernel_part_names();

@@ -116,7 +116,15 @@ class TransformerReader {
     const bool absent = fields_.describing() || !node_.find(fields_.stated_name(key));
     if (!hugging_face_ || usual == 0 || !absent) return fields_.integer({key, about}, range);
     absent_.push_back(fields_.stated_name(key));
-    return fields_.integer({key, about, kAsInTransformers}, range, usual);
+    return by_class({key, about, kAsInTransformers}, range, usual);
+  }
+
+  // An absent size is the one that the family's class has, and is listed.
+  std::int64_t by_class(const FileKey& key, Range<std::int64_t> range, std::int64_t usual) {
+    const std::int64_t value = fields_.integer(key, range, usual);
+    if (!fields_.has_value(key.name))
+      model_.by_class.push_back(fmt::format("{} {}", fields_.stated_name(key.name), value));
+    return value;
   }
 
   // Other keys of a config.json have no effect; where a size is absent, a key that misspells its name is an error.
@@ -142,17 +150,16 @@ class TransformerReader {
                         : hugging_face_                               ? kAsInTransformers
                         : row_.traits.gated                           ? std::string_view()
                                                                       : "4 times the hidden size"};
-    const bool from_class = hugging_face_ && usual.intermediate > 0;
-    const bool required = !from_class && row_.traits.gated;
-    if (required || fields_.has_value(width.name))
+    if (hugging_face_ && usual.intermediate > 0)
+      model_.intermediate = by_class(width, kIntermediateRange, usual.intermediate);
+    else if (row_.traits.gated || fields_.has_value(width.name))
       model_.intermediate = fields_.integer(width, kIntermediateRange);
     else
-      model_.intermediate = from_class ? usual.intermediate : 4 * model_.hidden;
+      model_.intermediate = 4 * model_.hidden;
     const std::int64_t even = model_.heads > 0 ? model_.hidden / model_.heads : 0;
-    const bool own_width = hugging_face_ && usual.head_dim > 0;
-    model_.head_dim = fields_.integer(
-        {"head_dim", "The width of a head.", own_width ? kAsInTransformers : std::string_view("hidden / heads")},
-        kHiddenRange, own_width ? usual.head_dim : even);
+    const FileKey head{"head_dim", "The width of a head.", "hidden / heads"};
+    model_.head_dim = hugging_face_ && usual.head_dim > 0 ? by_class(head, kHiddenRange, usual.head_dim)
+                                                          : fields_.integer(head, kHiddenRange, even);
   }
 
   // A flag of the family may have fixed the number, whatever the config's key says.
@@ -162,13 +169,14 @@ class TransformerReader {
     if (!row_.traits.grouped) return;
     const FileKey key{"kv_heads", "Number of key-value heads; fewer than heads with grouped-query attention.",
                       "the number of heads"};
+    const bool absent = !node_.find(fields_.stated_name("kv_heads"));  // null: the number of heads
     if (fixed > 0 && !stated("kv_heads") && !fields_.describing())
       fields_.has("kv_heads");
-    else if (const bool absent = hugging_face_ && !node_.find(fields_.stated_name("kv_heads"));
-             absent && row_.sizes.kv_heads > 0)
-      model_.kv_heads = fields_.integer(key, kHeadsRange, row_.sizes.kv_heads);
-    else
+    else if (!hugging_face_)
       model_.kv_heads = fields_.integer(key, kHeadsRange, model_.heads);
+    else
+      model_.kv_heads =
+          by_class(key, kHeadsRange, absent && row_.sizes.kv_heads > 0 ? row_.sizes.kv_heads : model_.heads);
   }
 
   // Configs count the rows of the table of positions: RoBERTa's with those before the first position.

@@ -187,6 +187,9 @@ struct Transformer {
   std::int64_t classes = 0;                 // outputs of the head in place of the vocabulary; 0: none
   bool classifies_tokens = false;           // each token's class, not one for the sequence
   std::optional<Lora> lora = {};            // set by a scenario's training; none: all parameters are trained
+  // Of a config.json: sizes that it leaves to its class in transformers ("head_dim 256"), and sentences on its parts that are
+  // not modelled.
+  std::vector<std::string> by_class = {}, unmodelled = {};
 
   bool drops_attention() const { return attention_dropout.value_or(dropout); }
   std::int64_t head_width() const { return head_dim > 0 ? head_dim : hidden / heads; }
@@ -225,7 +228,7 @@ void refuse_unmodelled(const Node& config, Fields& fields);
 
 // Reads flags of the family, which change its traits and the default number of key-value heads; before the sizes.
 void read_config_flags(const FamilyRow& row, Transformer& model, Fields& fields);
-// Reads keys that only one or a few families have; after the sizes.
+// Reads keys that only one or a few families have, and those that are not modelled; after the sizes.
 void read_hugging_face(const Node& config, const FamilyRow& row, Transformer& model, Fields& fields);
 
 // Precision of the published weights ("torch_dtype" or "dtype"); none where the config does not state it or states

@@ -147,6 +147,18 @@ Forecasts Forecaster::answer(const Question& question) {
   return out;
 }
 
+void Forecaster::keep(const std::vector<std::size_t>& cells) {
+  const auto narrow = [&cells](auto& all) {
+    std::remove_reference_t<decltype(all)> kept;
+    for (const std::size_t c : cells) kept.push_back(all[c]);
+    all = std::move(kept);
+  };
+  narrow(experiments_.front().cells);
+  for (auto& [question, forecasts] : known_) {
+    if (!forecasts.empty()) narrow(forecasts);
+  }
+}
+
 std::vector<Forecasts> Forecaster::ask(const std::vector<Question>& questions, const std::function<bool()>& stop) {
   std::vector<std::string> keys;
   std::vector<std::uint64_t> open;

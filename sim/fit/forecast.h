@@ -74,6 +74,8 @@ class Forecaster {
   // came before the answer.
   std::vector<std::vector<Forecast>> ask(const std::vector<Question>& questions,
                                          const std::function<bool()>& stop = {});
+  // Answers from now on for these cells of its only experiment.
+  void keep(const std::vector<std::size_t>& cells);
   bool is_coarse() const { return coarse_; }
   std::size_t simulated() const { return known_.size(); }
   const std::vector<Experiment>& experiments() const { return experiments_; }

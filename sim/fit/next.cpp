@@ -164,18 +164,14 @@ double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epo
 
 Ensemble ensemble_of_rivals(const Draws& draws, const Experiment& experiment, Objective objective, std::size_t count,
                             const std::function<bool()>& stop) {
-  Forecaster all({experiment}, true);
-  Ensemble first = ensemble_of(draws, all, std::min(kFirstDraws, count), stop);
+  Forecaster forecaster({experiment}, true);
+  Ensemble first = ensemble_of(draws, forecaster, std::min(kFirstDraws, count), stop);
   if (first.size() == 0 || count <= kFirstDraws) return first;
-  Experiment rivals = experiment;
-  rivals.cells.clear();
   std::vector<std::size_t> near;
   for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
-    if (is_far(first, c, objective)) continue;
-    near.push_back(c);
-    rivals.cells.push_back(experiment.cells[c]);
+    if (!is_far(first, c, objective)) near.push_back(c);
   }
-  Forecaster forecaster({std::move(rivals)}, true);
+  forecaster.keep(near);  // the first draws are among the others, so their forecasts serve again
   Ensemble out = ensemble_of(draws, forecaster, count, stop);
   if (out.size() == 0) return first;
   // Draws are ordered along the direction in which they differ most.

@@ -289,7 +289,15 @@ bool is_other_variant(const std::string& a, const std::string& b) {
 }
 
 std::string no_such_gpu(const std::string& name, const std::vector<std::string>& known) {
-  const std::string meant = did_you_mean(name, known);
+  // "h100-80" means "h100".
+  const std::string* begin = nullptr;
+  for (const auto& one : known) {
+    const std::size_t at = one.size();
+    const bool begins = name.starts_with(one + "-") && name.size() > at + 1 &&
+                        std::isdigit(static_cast<unsigned char>(name[at + 1])) != 0;
+    if (begins && (!begin || one.size() > begin->size())) begin = &one;
+  }
+  const std::string meant = begin ? fmt::format("did you mean \"{}\"?", *begin) : did_you_mean(name, known);
   return fmt::format("there is no GPU \"{}\"; {}", printable(name).substr(0, 64),
                      meant.starts_with("did you mean")
                          ? meant

@@ -309,14 +309,13 @@ class PlatformReader {
                                        kLossRange, link.backward.loss);
       back.done();
     }
-    static const std::vector<std::string> kHolders = {"path", "pair", "connection"};
     link.bandwidth_of = static_cast<BandwidthOf>(fields.choice(
         FileKey{
             "bandwidth_of",
             "path: all traffic of a direction shares the bandwidth; pair: each two VMs have it, as with tc's rates by "
             "destination; connection: each TCP connection has it, as where a cloud limits each flow."}
             .measured_by(probe),
-        kHolders, 0));
+        bandwidth_holder_names(), 0));
     link.transit = fields.flag({"transit",
                                 "Whether the link also carries traffic of other pairs of sites that no link joins, "
                                 "together with further transit links."},
@@ -345,6 +344,11 @@ class PlatformReader {
 };
 
 }  // namespace
+
+const std::vector<std::string>& bandwidth_holder_names() {
+  static const std::vector<std::string> kNames = {"path", "pair", "connection"};
+  return kNames;
+}
 
 Platform read_platform(const Node& node, const std::string& path, Reading& reading) {
   return PlatformReader(node, path, reading).read();

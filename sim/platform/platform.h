@@ -102,6 +102,7 @@ struct WanDirection {
 // Whose a link's bandwidth is, in each direction: all traffic's together, that of each pair of VMs (tc shapes by destination
 // so), or each TCP connection's.
 enum class BandwidthOf { kPath, kPair, kConnection };
+const std::vector<std::string>& bandwidth_holder_names();  // "path", "pair", "connection"
 
 struct WanLink {
   std::string name;

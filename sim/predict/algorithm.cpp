@@ -205,7 +205,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   const Prediction* pick = best;
   const auto changes = [&](const Prediction& p) {
     return std::any_of(scenario.techniques.begin(), scenario.techniques.end(), [&](const TechniqueOptions& options) {
-      return options.technique == p.technique && p.technique->changes_training && p.technique->changes_training(options);
+      return options.technique == p.technique && changes_training(options);
     });
   };
   bool any_changes = changes(*best);
@@ -220,11 +220,10 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
     if (changes(*p) != changes(*pick) ? changes(*pick) : fewer) pick = p;
   }
   if (!ties.empty()) {
-    out.steps.push_back(
-        fmt::format("near ties within delta = {:.1f} %: {}; of these{} {} takes the fewest GPU-hours, {:.2f}",
-                    percent(delta), fmt::join(ties, ", "),
-                    any_changes && !changes(*pick) ? ", where the training stays as it is," : "", where(*pick),
-                    pick->gpu_hours()));
+    out.steps.push_back(fmt::format(
+        "near ties within delta = {:.1f} %: {}; of these{} {} takes the fewest GPU-hours, {:.2f}", percent(delta),
+        fmt::join(ties, ", "), any_changes && !changes(*pick) ? ", where the training stays as it is," : "",
+        where(*pick), pick->gpu_hours()));
   }
   const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const Prediction* p) {
     return ranked_cost(*p, objective) > ranked_cost(*best, objective) * (1 + delta);

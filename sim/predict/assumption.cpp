@@ -94,6 +94,18 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
 }
 
 // Where the GPUs of a prediction are.
+void add_models(const Scenario& scenario, std::vector<Assumption>& out) {
+  for (const auto& model : scenario.models) {
+    if (!model.by_class.empty())
+      out.push_back({"models",
+                     fmt::format("{}: by default {}, as in transformers; state yours in its config.json", model.name,
+                                 fmt::join(model.by_class, ", ")),
+                     ""});
+    for (const auto& sentence : model.unmodelled)
+      out.push_back({"models", fmt::format("{}: {}", model.name, sentence), ""});
+  }
+}
+
 struct Places {
   std::set<std::string> vms;
   std::map<std::string, int> site;
@@ -156,6 +168,7 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
     out.push_back(
         {"software.stack",
          fmt::format("the software is {} ({}); name yours with software.stack", software.stack, software.title), ""});
+  add_models(scenario, out);
   add_gpus(scenario, out);
   add_limits(scenario.platform, out);
   for (const auto& remarks : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {

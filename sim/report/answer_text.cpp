@@ -231,6 +231,17 @@ std::string model_text(const Transformer& model) {
       trained < parameters ? fmt::format(", of which adapters of {:.3g} M are trained", trained / 1e6) : "");
 }
 
+// "flash attention", or the kernels that run in its place on GPUs without it.
+std::string attention_text(const Scenario& s) {
+  std::vector<std::string> names;
+  for (const auto& device : s.platform.devices) {
+    const auto runs = s.software.attention_on(device.gpu, s.training.precision);
+    const std::string& name = name_in(attention_kernel_names(), runs);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{} attention", fmt::join(names, " and "));
+}
+
 std::string setup_text(const Scenario& s) {
   const Training& t = s.training;
   std::vector<std::string> out;
@@ -243,7 +254,7 @@ std::string setup_text(const Scenario& s) {
   out.push_back(count_of(t.steps(), "step"));
   out.push_back(name_in(precision_names(), t.precision));
   if (!s.software.stack.empty()) out.push_back(s.software.stack);
-  if (s.software.attention == AttentionKernel::kFlash) out.emplace_back("flash attention");
+  if (s.software.attention == AttentionKernel::kFlash) out.push_back(attention_text(s));
   // Lines break between these only.
   for (auto& one : out) std::ranges::replace(one, ' ', kNoBreak);
   return fmt::format("{}: {}", s.name, fmt::join(out, ", "));
@@ -270,6 +281,28 @@ std::string verdict_text(const RunResult& result, const Verdict& v, bool searche
   return out;
 }
 
+namespace {
+
+// A line for each of the first reasons.
+std::string refusals_text(std::vector<const Prediction*> cannot) {
+  constexpr std::size_t kMostReasons = 3;
+  std::string out;
+  for (std::size_t n = 0; n < kMostReasons && !cannot.empty(); ++n) {
+    std::string reason = cannot.front()->reason;
+    std::vector<const Prediction*> same;
+    std::erase_if(cannot, [&](const Prediction* p) {
+      if (p->reason == reason) same.push_back(p);
+      return p->reason == reason;
+    });
+    if (reason.size() > kTextWidth) reason = reason.substr(0, reason.find(';'));
+    out += folded(label("CANNOT"), places_of(same), ": " + reason);
+  }
+  if (!cannot.empty()) out += wrapped(label("CANNOT"), fmt::format("{} more: --all", cannot.size()));
+  return out;
+}
+
+}  // namespace
+
 std::string misfits_text(const RunResult& result, const std::string& model) {
   std::vector<const Prediction*> large, cannot;
   double low = 0, high = 0, limit = 0;
@@ -291,12 +324,7 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
       after += fmt::format("; {} would fit with {}", place_of(*large.front()), remedy);
     out += folded(label("NO FIT"), places_of(large), after);
   }
-  if (!cannot.empty()) {
-    std::string reason = cannot.front()->reason;
-    if (reason.size() > kTextWidth) reason = reason.substr(0, reason.find(';'));
-    out += folded(label("CANNOT"), places_of(cannot), ": " + reason);
-  }
-  return out;
+  return out + refusals_text(std::move(cannot));
 }
 
 std::string assumed_text(const RunResult& result, const TableOptions& options) {

@@ -145,7 +145,7 @@ std::string setup_text(const Scenario& scenario);
 
 // BEST with what is as good, FASTER, or what would fit. `searched`: the verdict's suggestions were looked for.
 std::string verdict_text(const RunResult& result, const Verdict& verdict, bool searched);
-// NO FIT and CANNOT: the model's techniques and groups that do not run, in at most two lines each.
+// NO FIT and CANNOT: the model's techniques and groups that do not run, in at most two lines each; CANNOT for each reason.
 std::string misfits_text(const RunResult& result, const std::string& model);
 
 std::string assumed_text(const RunResult& result, const TableOptions& options);

@@ -124,6 +124,10 @@ struct Technique {
   TechniqueExports (*exports)(const ExportRequest&);
 };
 
+inline bool changes_training(const TechniqueOptions& options) {
+  return options.technique->changes_training && options.technique->changes_training(options);
+}
+
 // All techniques, in the order in which they are listed and reported: sim/technique/table.cpp, which every program
 // links.
 const std::vector<const Technique*>& technique_table();

@@ -235,10 +235,7 @@ bool Space::is_on_one_vm(const Choice& choice) const {
   return std::ranges::all_of(devices, [&](int d) { return vm(d) == vm(devices.front()); });
 }
 
-bool Space::changes_training(const Choice& choice) const {
-  const auto options = trained(choice).second;
-  return options.technique->changes_training && options.technique->changes_training(options);
-}
+bool Space::changes_training(const Choice& choice) const { return slmsim::changes_training(trained(choice).second); }
 
 std::pair<Training, TechniqueOptions> Space::trained(const Choice& choice) const {
   const auto& own = techniques_[number(choice, kTechniqueOf)];

@@ -40,10 +40,6 @@ std::vector<std::string> other_techniques(const Scenario& scenario) {
   return out;
 }
 
-bool changes_training(const TechniqueOptions& options) {
-  return options.technique->changes_training && options.technique->changes_training(options);
-}
-
 // Changes that can save time where this prediction spends it.
 std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& best, const Group& group) {
   const Breakdown& b = best.breakdown;

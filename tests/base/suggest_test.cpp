@@ -135,6 +135,8 @@ TEST(Suggest, CutsALongListAndNamesEachOnce) {
     if (i < 24) listed += ", " + many.back();  // 24 are shown
   }
   EXPECT_EQ(did_you_mean("zzzzzzzz", many), listed + ", ...");
+  EXPECT_EQ(did_you_mean("zzzzzzzz", many, "the page"), "the page lists the 25 known ones");
+  EXPECT_EQ(did_you_mean("zzzzzzzz", {"a", "b"}, "the page"), "known are: a, b");
 }
 
 TEST(Suggest, CaseAndPunctuationAreNoDifference) {

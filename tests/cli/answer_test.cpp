@@ -39,6 +39,25 @@ TEST(Answer, IsNarrowedByModelGroupAndTechnique) {
   EXPECT_EQ(whole[0], all[0]);  // as if the others were not asked for
 }
 
+// Each technique with its own reason.
+TEST(Answer, NamesEachReasonWhyOneCannotRun) {
+  const RunOutcome run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set",
+                                     "groups=[[gat/0]]", "--set", "techniques=[Pipeshard, DiLoCo, Data]"});
+  EXPECT_THAT(run.out, HasSubstr("CANNOT   Pipeshard on gat/0: a pipeline needs at least two GPUs\n"));
+  EXPECT_THAT(run.out, HasSubstr("CANNOT   DiLoCo on gat/0: DiLoCo needs at least two replicas; this is one GPU\n"));
+}
+
+// RTX 6000 and T4 are older than flash attention.
+TEST(Answer, NamesTheAttentionThatRuns) {
+  const auto head_on = [](const std::string& scenario) {
+    const RunOutcome run = slmsim_run({"run", scenario, "--set", "models=gpt2m", "--set", "techniques=Data", "--set",
+                                       "software.stack=compiled", "--set", "software.attention=flash"});
+    return run.out.substr(0, run.out.find("\n\n"));
+  };
+  EXPECT_THAT(head_on("scenarios/tacc-tacc.yaml"), HasSubstr("memory_efficient attention"));
+  EXPECT_THAT(head_on("scenarios/tacc-tacc.yaml"), testing::Not(HasSubstr("flash")));
+}
+
 // Gat and Amst: a path that loses segments. Where the remark stands, so does its number; inside one VM nothing is lost.
 TEST(Answer, TellsHowFarIterationsDifferInANumberToo) {
   const Json across = predictions({"-m", "gpt2m", "-g", "all", "-t", "Data"});
@@ -106,10 +125,8 @@ TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   const RunOutcome table = slmsim_run(listed);
   EXPECT_THAT(table.out, HasSubstr("\nASSUMED  fabric-vm: "));
   EXPECT_THAT(table.out, HasSubstr("copy_rate 0.6 GB/s (fitted elsewhere)"));
-  EXPECT_THAT(
-      table.out,
-      HasSubstr(
-          "link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B, bandwidth_of path; measure\n         with slmsim-netprobe\n"));
+  EXPECT_THAT(table.out, HasSubstr("link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B, bandwidth_of "
+                                   "path; measure\n         with slmsim-netprobe\n"));
   const Json all = predictions({"-m", "gpt2m", "-t", "Data"});
   ASSERT_EQ(all.size(), 3u);
   const auto rests_on_link = [](const Json& p) {

@@ -208,6 +208,16 @@ TEST_F(Newcomer, GetsABatchThatDividesAndFits) {
   for (const auto& one : result["predictions"]) EXPECT_NE(one["status"], "oom") << one.dump();
 }
 
+// 35 sequences on one GPU: 5 micro-batches of 7. Groups of 1 and 2: those of 1 compute the same, as 2 cannot divide 35.
+TEST_F(Newcomer, GetsMicroBatchesThatDivideItsOwnBatch) {
+  ASSERT_EQ(init({"--gpu", "a5000", "--batch", "35", "one"}).status, 0);
+  EXPECT_THAT(scenario("one"), HasSubstr("  micro_batch: 7 "));
+  ASSERT_EQ(init({"--gpu", "desk=a5000", "--gpu", "lab=a5000", "--batch", "35", "two"}).status, 0);
+  EXPECT_THAT(scenario("two"), AllOf(HasSubstr("  micro_batch: 7 "), HasSubstr("some groups cannot divide it evenly")));
+  ASSERT_EQ(init({"--gpu", "a5000:2", "--batch", "48", "even"}).status, 0);
+  EXPECT_THAT(scenario("even"), HasSubstr("  micro_batch: 8 "));  // 24 for each GPU
+}
+
 // An hour of one A100 costs 2 dollars, of two 4; of the machine 3.
 TEST_F(Newcomer, StatesPrices) {
   const auto with = [&](const std::string& price) {

@@ -254,6 +254,16 @@ TEST(Run, PrintsThePlanBesideItsPickWhereAsked) {
   EXPECT_THAT(slmsim_run(run).out, HasSubstr("\nPLAN     Data on"));
 }
 
+TEST(Run, RefusesAPlanThatAnOptionHasNoEffectOn) {
+  const auto with = [](const std::string& option, const std::string& value) {
+    const RunOutcome run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--plan", option, value});
+    EXPECT_EQ(run.status, 2);
+    return run.err;
+  };
+  EXPECT_THAT(with("--group", "gat"), HasSubstr("--plan searches all groups of GPUs, and --group has no effect on it"));
+  EXPECT_THAT(with("--format", "csv"), HasSubstr("--plan has no effect on --format csv"));
+}
+
 TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
   const RunOutcome run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
   EXPECT_EQ(run.status, 1) << run.err;

@@ -41,6 +41,32 @@ std::vector<bool> rotary_layers(const Transformer& model) {
   return out;
 }
 
+// MistralConfig: 8 key-value heads; Gemma3TextConfig: 256 columns of a head; LlamaConfig: as many key-value heads as heads.
+TEST(HuggingFace, ListsSizesOfItsClass) {
+  const auto listed = [](const std::string& config) {
+    const Example example("{sequence: 512, hidden_size: 64, vocab_size: 100, num_hidden_layers: 2, " + config + "}");
+    EXPECT_THAT(errors_of(example.reading), IsEmpty());
+    return example.model.by_class;
+  };
+  const std::string mistral = "model_type: mistral, num_attention_heads: 8";
+  EXPECT_THAT(listed(mistral), ElementsAre("num_key_value_heads 8", "intermediate_size 14336"));
+  EXPECT_THAT(listed(mistral + ", num_key_value_heads: 8, intermediate_size: 14336"), IsEmpty());
+  EXPECT_THAT(listed("model_type: llama, num_attention_heads: 4, intermediate_size: 128"),
+              ElementsAre("num_key_value_heads 4"));
+  EXPECT_THAT(listed("model_type: gemma3_text, num_attention_heads: 8, num_key_value_heads: 4, intermediate_size: 64"),
+              ElementsAre("head_dim 256"));
+}
+
+TEST(HuggingFace, SaysWhatOfAConfigIsNotModelled) {
+  const std::string config = kLlama;
+  EXPECT_THAT(Example(config + "}").model.unmodelled, IsEmpty());
+  EXPECT_THAT(Example(config + ", quantization_config: null}").model.unmodelled, IsEmpty());
+  EXPECT_THAT(
+      Example(config + ", quantization_config: {bits: 4}, vision_config: {hidden_size: 1152}}").model.unmodelled,
+      ElementsAre("vision_config is not modelled: only its text model counts",
+                  "quantization_config is not modelled: weights have the training's precision"));
+}
+
 TEST(HuggingFace, HasNoWindowThatIsNoShorterThanSequences) {
   EXPECT_TRUE(Example(std::string(kMistral) + "sequence: 4096, sliding_window: 4096}").model.layer_kinds.empty());
   EXPECT_TRUE(Example(std::string(kMistral) + "sequence: 8192, sliding_window: null}").model.layer_kinds.empty());

@@ -68,6 +68,20 @@ TEST(Calibration, IntervalsHoldTheTruthAsOftenAsTheySay) {
   EXPECT_LE(held, 73);
 }
 
+// A narrowed forecaster answers known questions without another simulation, for the kept cells alone.
+TEST(Forecaster, KeepsItsAnswersForTheCellsThatItKeeps) {
+  const FitRequest request = made_up();
+  Forecaster forecaster(request.experiments);
+  const std::vector<Question> questions = {{0, {"training.control_round_trips=20"}}};
+  const auto both = forecaster.ask(questions).front();
+  forecaster.keep({1});
+  const auto kept = forecaster.ask(questions).front();
+  ASSERT_EQ(kept.size(), 1);
+  EXPECT_EQ(kept[0].iteration, both[1].iteration);
+  EXPECT_EQ(forecaster.simulated(), 1);
+  EXPECT_EQ(forecaster.experiments()[0].cells, std::vector{request.experiments[0].cells[1]});
+}
+
 // 30 s of iterations are fitted within noise and the prior: the efficiency follows the one VM's time.
 TEST(Fit, NarrowsWhatARunTellsAndLeavesTheRest) {
   FitRequest request = made_up();

@@ -36,6 +36,14 @@ TEST(Assumption, TellsThatAGpuEmulatesBf16) {
   EXPECT_EQ(told({"training.precision=tf32"}, "t4.peak.tf32"), "t4 has no tf32: products run at the rate of fp32");
 }
 
+TEST(Assumption, TellsSizesThatAConfigLeavesToItsClass) {
+  const auto file = own_file("config.json");
+  std::ofstream(file) << R"({"model_type": "llama", "name": "mine", "hidden_size": 64, "num_attention_heads": 4,
+                             "num_hidden_layers": 2, "vocab_size": 100, "sequence": 512, "intermediate_size": 128})";
+  EXPECT_EQ(about(load_scenario(SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml", {"models=" + file.string()}), "models"),
+            "mine: by default num_key_value_heads 4, as in transformers; state yours in its config.json");
+}
+
 // Flash attention needs 8.0 and 16 bits; what runs in its place is named.
 TEST(Assumption, TellsOfAttentionThatAGpuCannotRun) {
   const std::filesystem::path file = SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml";
@@ -253,10 +261,13 @@ TEST(Assumption, TellsWhatFilesCallAssumedInferredOrTypical) {
         load_scenario(file, {"platform.links.l.loss={value: 1e-4, provenance: " + provenance + ", source: somewhere}"}),
         "platform.links.l.loss");
   };
-  EXPECT_EQ(with("typical"), "link l: loss 1e-4, by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
-  EXPECT_EQ(with("inferred"),
-            "link l: loss 1e-4 (fitted elsewhere), by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
-  EXPECT_EQ(with("assumed"), "link l: loss 1e-4 (a guess), by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
+  EXPECT_EQ(with("typical"),
+            "link l: loss 1e-4, by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
+  EXPECT_EQ(
+      with("inferred"),
+      "link l: loss 1e-4 (fitted elsewhere), by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
+  EXPECT_EQ(with("assumed"),
+            "link l: loss 1e-4 (a guess), by default mtu 1500 B, bandwidth_of path; measure with slmsim-netprobe");
   for (const char* known : {"measured", "datasheet"}) EXPECT_EQ(with(known), "") << known;
 }
 

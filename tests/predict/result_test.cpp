@@ -50,6 +50,19 @@ TEST(Run, AsksBeforeEachPredictionWhetherToStop) {
   EXPECT_EQ(asked, 12u);
 }
 
+// On 4 GPUs: 2 micro-batches of 6 sequences give a GPU 2 at a time, 4 in all and not 3; 3 of 4 sequences give it 1.
+TEST(Run, RemarksOnMicroBatchesThatDoNotDivide) {
+  const auto remarks = [](const std::string& count) {
+    const Overrides set = {"models=gpt2m", "groups=all", "training.batch=12",
+                           "techniques={DDP: {micro_batches: " + count + "}}"};
+    return run_scenario(load_scenario(kFile, set), {}).predictions.front().remarks;
+  };
+  EXPECT_THAT(remarks("2"),
+              testing::Contains("micro-batches do not divide evenly: DDP on gat+amst takes the time of 16 "
+                                "sequences, not 12 (4 x 4 GPUs)"));
+  EXPECT_THAT(remarks("3"), testing::Not(testing::Contains(HasSubstr("evenly"))));
+}
+
 TEST(Run, TracesThePick) {
   const RunResult result = run_scenario(gpt2m(), {});
   const Prediction* traced = to_be_traced(result);

@@ -26,8 +26,7 @@ PlanResult make_plan(const PlanRequest& request) {
   TechniqueOptions options = request.options;
   const int stated = request.scenario.training.gradient_accumulation;
   if (options.micro_batches() == 0) options.set(kMicroBatches, stated > 0 ? stated : technique.micro_batches(request));
-  return technique.plan(
-      {request.scenario, request.model, request.operators, request.group, options, request.tables});
+  return technique.plan({request.scenario, request.model, request.operators, request.group, options, request.tables});
 }
 
 Plan begin_plan(const PlanRequest& request) {
@@ -67,9 +66,11 @@ Stage grid_stage(const PlanRequest& request, std::size_t first, std::int64_t end
 int in_micro_batches(const PlanRequest& request, int replicas, int otherwise) {
   const Training& training = request.scenario.training;
   if (training.micro_batch == 0) return otherwise;
+  const int share = training.batch / replicas;
+  const int divided = training.batch % replicas == 0 ? share : training.batch;
   int count = 1;  // the largest so far that leaves each replica a sequence
-  for (int next = 1; next <= training.batch / replicas; ++next) {
-    if (training.batch % next != 0) continue;
+  for (int next = 1; next <= share; ++next) {
+    if (divided % next != 0) continue;
     count = next;
     if (training.batch / next <= replicas * training.micro_batch) break;
   }
@@ -84,9 +85,7 @@ int one_sequence_each(const PlanRequest& request) {
   return count;
 }
 
-int one_sequence(const PlanRequest& request) {
-  return in_micro_batches(request, 1, request.scenario.training.batch);
-}
+int one_sequence(const PlanRequest& request) { return in_micro_batches(request, 1, request.scenario.training.batch); }
 
 int all_at_once(const PlanRequest& request) {
   return in_micro_batches(request, static_cast<int>(request.group.devices.size()), 1);

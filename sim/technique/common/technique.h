@@ -68,8 +68,8 @@ Stage grid_stage(const PlanRequest& request, std::size_t first, std::int64_t end
                  const std::function<Division(const Operator&)>& division);
 
 // Number of micro-batches that training.micro_batch implies for this number of replicas, which compute apart: the
-// smallest that divides the batch and gives none of them more sequences at once, or the largest that leaves none idle.
-// `otherwise` where it is not stated.
+// smallest that divides each one's share (where shares differ, the batch) and gives none of them more sequences at once, or
+// the largest that leaves none idle. `otherwise` where it is not stated.
 int in_micro_batches(const PlanRequest& request, int replicas, int otherwise);
 
 // Default numbers of micro-batches, where training.micro_batch states none. One sequence per GPU if each computes its own (or, if that does not divide the

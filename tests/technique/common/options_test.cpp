@@ -40,16 +40,18 @@ int micro_batches(const std::string& technique, int batch, int micro_batch) {
 }
 
 TEST(MicroBatch, IsOfAGpuOrOfAPipeline) {
-  EXPECT_EQ(micro_batches("{DDP: {}}", 24, 2), 3);     // 24 / (4 GPUs x 2)
-  EXPECT_EQ(micro_batches("{FSDP: {}}", 24, 3), 2);    // 24 / (4 x 3)
-  EXPECT_EQ(micro_batches("{ZeRO2: {}}", 24, 6), 1);   // 24 / (4 x 6), in place of one sequence at a time
-  EXPECT_EQ(micro_batches("{Shard: {}}", 24, 4), 6);   // all GPUs together: 24 / 4
+  EXPECT_EQ(micro_batches("{DDP: {}}", 24, 2), 3);    // 24 / (4 GPUs x 2)
+  EXPECT_EQ(micro_batches("{FSDP: {}}", 24, 3), 2);   // 24 / (4 x 3)
+  EXPECT_EQ(micro_batches("{ZeRO2: {}}", 24, 6), 1);  // 24 / (4 x 6), in place of one sequence at a time
+  EXPECT_EQ(micro_batches("{Shard: {}}", 24, 4), 6);  // all GPUs together: 24 / 4
   EXPECT_EQ(micro_batches("{Megatron: {pipeline: 2, data: 2}}", 24, 3), 4);  // 24 / (2 replicas x 3)
   EXPECT_EQ(micro_batches("{DDP: {micro_batches: 6}}", 24, 2), 6);           // its own
 }
 
 TEST(MicroBatch, DividesTheBatchAndLeavesNoGpuIdle) {
-  EXPECT_EQ(micro_batches("{DDP: {}}", 20, 2), 4);   // 20 / 8 is 2.5; 4 of 5 sequences give a GPU at most 2
+  EXPECT_EQ(micro_batches("{DDP: {}}", 20, 2), 5);   // each GPU's 5 sequences one by one
+  EXPECT_EQ(micro_batches("{DDP: {}}", 12, 2), 3);   // 3 for each; 2 micro-batches of 6 would give a GPU 4
+  EXPECT_EQ(micro_batches("{DDP: {}}", 22, 2), 2);   // shares differ; 11 of 2 sequences would leave GPUs idle
   EXPECT_EQ(micro_batches("{DDP: {}}", 6, 1), 1);    // 2 of 3 sequences would leave a GPU idle
   EXPECT_EQ(micro_batches("{DDP: {}}", 24, 99), 1);  // all at once
 }
@@ -201,7 +203,8 @@ TEST(Fsdp, RefusesWhatHasNoEffectOrIsNotThere) {
   const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
   EXPECT_THAT(why("{FSDP: {strategy: hybrid_shard}}"), HasSubstr("the same number of GPUs"));
   EXPECT_THAT(why("{FSDP: {strategy: shard_grad_op, forward_prefetch: yes}}"), HasSubstr("leave forward_prefetch out"));
-  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("the host memory of a is not known: state vms.a.host_memory"));
+  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"),
+              HasSubstr("the host memory of a is not known: state vms.a.host_memory"));
   EXPECT_EQ(why("{FSDP: {micro_batches: 2}}"), "");
 }
 
