@@ -93,7 +93,7 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   }
 }
 
-// Where the GPUs of a prediction are.
+// What a model's config.json leaves to its class, and its parts that are not modelled.
 void add_models(const Scenario& scenario, std::vector<Assumption>& out) {
   for (const auto& model : scenario.models) {
     if (!model.by_class.empty())
@@ -106,6 +106,7 @@ void add_models(const Scenario& scenario, std::vector<Assumption>& out) {
   }
 }
 
+// Where the GPUs of a prediction are.
 struct Places {
   std::set<std::string> vms;
   std::map<std::string, int> site;
