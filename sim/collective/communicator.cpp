@@ -200,8 +200,9 @@ const Communicator::NcclCall& Communicator::nccl_call_of(const CollectiveCall& c
       calls_, [&](const NcclCall& one) { return one.collective == call.collective && one.data == call.size; });
   if (known != calls_.end()) return *known;
   const NcclChoice choice = nccl_choice(nccl_.settings, view_, call.collective, call.size);
-  return calls_.emplace_back(call.collective, call.size, choice, call.size * nccl_wire_factor(choice.protocol),
-                             nccl_chunk(nccl_.settings, view_, choice, call.size));
+  calls_.push_back({call.collective, call.size, choice, call.size * nccl_wire_factor(choice.protocol),
+                    nccl_chunk(nccl_.settings, view_, choice, call.size)});
+  return calls_.back();
 }
 
 int Communicator::sockets_to(std::size_t rank) const {
