@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/compute/operator_graph.h"
+
 namespace slmsim {
 
 namespace {
