@@ -158,8 +158,8 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
       waits += std::max(Seconds{0}, edge.latency - sending * (1 - 1.0 / rules.slices));
     }
     const double hops = static_cast<double>(loops) * steps;
-    return (waits * (hops - static_cast<double>(loops)) + around * static_cast<double>(loops)) *
-               (1 / static_cast<double>(n)) +
+    return waits * ((hops - static_cast<double>(loops)) / static_cast<double>(n)) +
+           around * (static_cast<double>(loops) / static_cast<double>(n)) +
            slowest * (hops * (size / loop_size) / static_cast<double>(loops));
   }
   std::vector<Sender> senders;

@@ -40,7 +40,7 @@ class Communicator {
   void split_by_vm();
   struct NcclCall {
     Collective collective;
-    Bytes data;  // of the call
+    Bytes data;  // call's size before the protocol's flags
     NcclChoice choice;
     Bytes size, chunk;
   };

@@ -14,7 +14,6 @@ namespace {
 // Names and units are NCCL's: microseconds and GB/s.
 constexpr int kSteps = 8;                                // NCCL_STEPS, src/include/devcomm.h
 constexpr int kRingChunkSteps = 4;                       // ALLREDUCE_, ALLGATHER_ and REDUCESCATTER_CHUNKSTEPS
-constexpr int kRingSliceSteps = 2;                       // the same, SLICESTEPS
 constexpr Bytes kLlBuffer{8 * 512 * kSteps * 16.0};      // DEFAULT_LL_BUFFSIZE, src/init.cc
 constexpr Bytes kLl128Buffer{120 * 640 * kSteps * 8.0};  // DEFAULT_LL128_BUFFSIZE
 
@@ -378,7 +377,7 @@ Bytes nccl_chunk(const Nccl& nccl, const NcclView& view, const NcclChoice& choic
 }
 
 int nccl_slices(const NcclView& view, NcclProtocol protocol) {
-  return view.nodes > 1 && protocol == NcclProtocol::kSimple ? kRingChunkSteps / kRingSliceSteps : 1;
+  return view.nodes > 1 && protocol == NcclProtocol::kSimple ? kNcclMostSlices : 1;
 }
 
 }  // namespace slmsim

@@ -86,9 +86,10 @@ double nccl_wire_factor(NcclProtocol protocol);
 // For one channel and one step of a ring or edge of a tree, in bytes on the wire.
 Bytes nccl_chunk(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size);
 
-// Slices of a ring's chunk: those of the protocol Simple have 2 of 8 steps (ALLREDUCE_SLICESTEPS and the like,
+// Number of slices of a ring's chunk: two with the protocol Simple, of 2 of 8 steps each (ALLREDUCE_SLICESTEPS and the like,
 // src/include/collectives.h). Inside a VM a chunk is one: its rates are measured on whole chunks, and hops take no time
 // beside them.
+inline constexpr int kNcclMostSlices = 2;
 int nccl_slices(const NcclView& view, NcclProtocol protocol);
 
 }  // namespace slmsim

@@ -26,9 +26,6 @@ double transfer_count(Collective collective, int ranks, Bytes size, const RingRu
 
 namespace {
 
-// Networks carry whole bytes.
-Bytes whole(Bytes bytes) { return Bytes{std::trunc(bytes.value + 0.5)}; }
-
 // The smallest period of a ring's elements.
 template <class Same>
 std::size_t period_of(std::size_t count, Same same) {
@@ -102,13 +99,17 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bo
   return done;
 }
 
-// Whether each edge, at the most that it carries, is still sending a chunk's later slices when the first of them has
-// arrived: the next step then follows without a pause.
+// While a slice is on its way, an edge sends the later slices of its chunk: at its highest rate they hide the least.
+Seconds Ring::visible_latency(const RingEdge& edge, Bytes slice) const {
+  const Connection& connection = graph_.connection(edge.connection);
+  const Bytes later = slice * (rules_.slices - 1.0);
+  return std::max(Seconds{0}, connection.route.latency - later / most_rate(connection, graph_.links()));
+}
+
+// Whether each step follows the one before without a pause.
 bool Ring::hides_latency(Bytes slice) const {
-  return rules_.slices > 1 && std::ranges::all_of(edges_, [&](const RingEdge& edge) {
-           const Connection& connection = graph_.connection(edge.connection);
-           return connection.route.latency <= slice * (rules_.slices - 1.0) / most_rate(connection, graph_.links());
-         });
+  return rules_.slices > 1 &&
+         std::ranges::all_of(edges_, [&](const RingEdge& edge) { return visible_latency(edge, slice) <= Seconds{0}; });
 }
 
 std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
@@ -130,12 +131,13 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   std::vector<TaskId> sent(own);
   const auto piece_of = [&](std::int64_t i) {
     const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / phase) : size;
-    return whole((by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n));
+    return whole_bytes((by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) /
+                       static_cast<double>(n));
   };
   const auto slice_of = [&](std::int64_t i) {
     const Bytes one = piece_of(i) / static_cast<double>(slices);
     const auto at = static_cast<double>(i % slices);
-    return whole(one * (at + 1)) - whole(one * at);
+    return whole_bytes(one * (at + 1)) - whole_bytes(one * at);
   };
   // Where all ranks do the same, each does one transfer after the other, and sends a loop in one go where no step waits.
   const bool chain = own == 1 && n > 1 && by_piece && !rules_.announced;
@@ -237,10 +239,9 @@ std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::
   const Bytes slice = volume / (loops * steps * rules_.slices);
   Seconds around{0}, waits{0}, longest{0};
   for (std::size_t rank = 0; rank < n; ++rank) {
-    const Connection& connection = graph_.connection(edges_[rank].connection);
-    const Seconds latency = connection.route.latency;
+    const Seconds latency = graph_.connection(edges_[rank].connection).route.latency;
     around += latency;
-    waits += std::max(Seconds{0}, latency - slice * (rules_.slices - 1.0) / most_rate(connection, graph_.links()));
+    waits += visible_latency(edges_[rank], slice);
     longest = std::max(longest, latency);
     sent[rank] = graph_.transfer(edges_[rank].connection, volume, tag, std::array{ready[rank]});
   }

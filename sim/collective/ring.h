@@ -41,7 +41,7 @@ struct RingRules {
   Order order = Order::kPieceAfterPiece;
   int least_pieces = 1;         // of a share
   int in_flight = 1;            // a rank sends its i-th piece after receiving the (i - in_flight)-th
-  int slices = 1;               // of a piece; each is sent on by itself
+  int slices = 1;               // number of parts of a piece that a rank passes on separately
   bool announced = false;       // and after its successor has announced that it waits for that piece
   bool phase_by_phase = false;  // an all-reduce starts gathering after its reduce-scatter; else without a break
   bool together = false;        // all ranks begin when the last one is ready
@@ -83,6 +83,7 @@ class Ring {
   std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);
+  Seconds visible_latency(const RingEdge& edge, Bytes slice) const;
   bool hides_latency(Bytes slice) const;
   void copy_last(Bytes size, TagId tag, std::span<TaskId> received);
   std::size_t previous(std::size_t rank) const { return rank == 0 ? size_ - 1 : rank - 1; }

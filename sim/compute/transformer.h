@@ -187,8 +187,8 @@ struct Transformer {
   std::int64_t classes = 0;                 // outputs of the head in place of the vocabulary; 0: none
   bool classifies_tokens = false;           // each token's class, not one for the sequence
   std::optional<Lora> lora = {};            // set by a scenario's training; none: all parameters are trained
-  // Of a config.json: sizes that it leaves to its class in transformers ("head_dim 256"), and sentences on its parts that are
-  // not modelled.
+  // Remarks on a config.json: absent sizes with the defaults of the class in transformers ("head_dim 256"), and sentences on
+  // its parts that are not modelled.
   std::vector<std::string> by_class = {}, unmodelled = {};
 
   bool drops_attention() const { return attention_dropout.value_or(dropout); }

@@ -125,9 +125,7 @@ TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const T
 TaskId TaskGraph::transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times) {
   assert(connection >= 0 && size.value >= 0 && times > 0 && times < 1 << 16);
   const int place = fold_ ? fold_->colour_of(connection) : connection;
-  // Networks carry whole bytes; a call of std::round would dominate the cost.
-  const double whole = std::trunc(size.value + 0.5);
-  return add({.amount = whole,
+  return add({.amount = whole_bytes(size).value,
               .place = place,
               .tag = tag,
               .kind = TaskKind::kTransfer,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -110,6 +111,9 @@ struct Connection {
     return from == device || to == device || std::find(of.begin(), of.end(), device) != of.end();
   }
 };
+
+// The nearest whole number of bytes: networks carry no parts of one. A call of std::round would dominate the cost.
+inline Bytes whole_bytes(Bytes bytes) { return Bytes{std::trunc(bytes.value + 0.5)}; }
 
 // The most that a connection carries alone: the least of its sockets' rates together and of its links'.
 BytesPerSecond most_rate(const Connection& connection, const std::vector<Link>& links);

@@ -93,7 +93,7 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   }
 }
 
-// What a model's config.json leaves to its class, and its parts that are not modelled.
+// Default sizes of a model's config.json, and its parts that are not modelled.
 void add_models(const Scenario& scenario, std::vector<Assumption>& out) {
   for (const auto& model : scenario.models) {
     if (!model.by_class.empty())

@@ -98,9 +98,8 @@ struct Prediction {
 std::string group_text(const std::vector<std::string>& all);
 
 struct PredictOptions {
-  bool links = false;  // measure link use
-  bool timelines =
-      false;  // with `links`, keep the rates of nodes' interconnects over time; every micro-batch is simulated
+  bool links = false;      // measure link use
+  bool timelines = false;  // with `links`, keep interconnects' rates over time; every micro-batch is simulated
   const Technique* only = nullptr;
   bool whole = false;              // simulate every GPU, even where some are equal
   bool simgrid = false;            // simulate every GPU with SimGrid: slower, and equal up to its solver's precision
@@ -117,7 +116,7 @@ struct PredictOptions {
 // Multiplies the times of iterations, and all that follows from them, by a factor; the job and its bill stay.
 void scale_times(Prediction& prediction, double factor);
 
-// One technique on one group. `known`: its entry of a memo.
+// One technique on one group. `known`: the memo's entry for both.
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
                        LoweredPlan* known = nullptr);
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collective/nccl_rules.h"
 #include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/measure.h"
@@ -16,7 +17,6 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostSlices = 2;  // of a ring's chunk
 constexpr double kNowhere = -std::numeric_limits<double>::infinity();
 
 // The most that a connection carries.
@@ -108,8 +108,8 @@ double last_of(const std::vector<double>& ends) {
   return ends.empty() ? 0.0 : std::max(0.0, *std::max_element(ends.begin(), ends.end()));
 }
 
-// Two tasks in or after the middle of a line, a number of rounds apart; nullopt where passes do not alternate there as in the whole, so
-// that rounds are not contiguous, or where there are too few.
+// Two tasks of a line, a number of rounds apart, from its middle on; nullopt where passes do not alternate there as in the
+// whole, so that rounds are not contiguous, or where there are too few.
 struct TaskPair {
   TaskId then = 0, now = 0;
 };
@@ -195,8 +195,8 @@ LeastIteration least_iteration(const LowerRequest& request) {
   std::set<int> apart = {1, std::max(1, stages / round)};
   for (const std::size_t line : lines) {
     for (const int by : apart) {
-      // From the first slices of a ring's chunks no way leads on: the collective's end waits for the last ones.
-      for (std::size_t slice = 0; slice < kMostSlices; ++slice) {
+      // A ring's end waits for the last slice of its chunks: no way leads on from an earlier one.
+      for (std::size_t slice = 0; slice < std::size_t{kNcclMostSlices}; ++slice) {
         const auto two = rounds_apart(few, more, line, static_cast<std::size_t>(by), slice);
         if (!two) break;
         const auto ways = longest_ways(graph, times, two->then);
@@ -209,8 +209,8 @@ LeastIteration least_iteration(const LowerRequest& request) {
   const auto few_times = least_times(few.graph());
   const auto before = uses_of(few.graph(), few_times, longest_ways(few.graph(), few_times));
   auto uses = uses_of(graph, times, ends);
-  for (std::size_t link = 0; link < uses.size() && before.size() == uses.size(); ++link)
-    uses[link].bytes += rounds * std::max(0.0, uses[link].bytes - before[link].bytes);
+  for (std::size_t i = 0; i < uses.size() && before.size() == uses.size(); ++i)
+    uses[i].bytes += rounds * std::max(0.0, uses[i].bytes - before[i].bytes);
   const auto a = static_cast<double>(few.graph().tasks().size()), b = static_cast<double>(graph.tasks().size());
   return {Seconds{std::max(end, end_of_loads(graph, uses))}, loses_segments(graph) ? b + rounds * (b - a) : a + b};
 }

@@ -9,7 +9,7 @@ namespace slmsim {
 
 namespace {
 
-// Where a technique may change the training, what leaves it unchanged is told too.
+// Whether the report lists the best choice of each kind: only where a technique may change the training.
 bool tells_kinds(const Scenario& scenario) {
   return std::ranges::any_of(scenario.techniques,
                              [](const TechniqueOptions& t) { return t.technique->changes_training != nullptr; });
