@@ -130,7 +130,8 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   TaskId* last = received.data();
   std::vector<TaskId> sent(own);
   const auto piece_of = [&](std::int64_t i) {
-    const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / phase) : size;
+    const std::int64_t loop = i / phase;
+    const Bytes left = by_piece ? size - loop_size * static_cast<double>(loop) : size;
     return whole_bytes((by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) /
                        static_cast<double>(n));
   };
