@@ -327,15 +327,17 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
   return out + refusals_text(std::move(cannot));
 }
 
+std::string assumed_list(const std::vector<Assumption>& assumptions) {
+  std::string out;
+  for (const auto& one : assumptions)
+    out += wrapped(out.empty() ? label("ASSUMED") : std::string(kLabel, ' '), one.text);
+  return out;
+}
+
 std::string assumed_text(const RunResult& result, const TableOptions& options) {
   const auto all = all_assumptions(result);
   if (all.empty()) return "";
-  const std::string first = label("ASSUMED");
-  if (options.assumed) {
-    std::string out;
-    for (std::size_t i = 0; i < all.size(); ++i) out += wrapped(i == 0 ? first : std::string(kLabel, ' '), all[i].text);
-    return out;
-  }
+  if (options.assumed) return assumed_list(all);
   std::string text = fmt::format("{} value{}", all.size(), all.size() == 1 ? "" : "s");
   const auto most = std::ranges::max_element(options.verdicts, [](const auto& a, const auto& b) {
     const auto ratio = [](const Verdict& v) {
@@ -350,7 +352,7 @@ std::string assumed_text(const RunResult& result, const TableOptions& options) {
                         unit.text(Seconds{key.job.high}), unit.name,
                         key.measure.empty() ? "; state yours" : "; measure: " + key.measure);
   }
-  return wrapped(first, text + "; all: --assumed");
+  return wrapped(label("ASSUMED"), text + "; all: --assumed");
 }
 
 std::string like_text(const TableOptions& options) {
