@@ -339,9 +339,11 @@ void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
     if (is_known(entry->key)) continue;
     last = &entry->place;
     if (++unknown > kToldInFull) continue;
-    reading_.error(entry->place,
-                   fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key), path_.empty() ? "" : " in " + path_,
-                               did_you_mean(entry->key, known, "docs/reference.md")));
+    const auto hint = hints_.find(entry->key);
+    reading_.error(
+        entry->place,
+        fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key), path_.empty() ? "" : " in " + path_,
+                    hint != hints_.end() ? hint->second : did_you_mean(entry->key, known, "docs/reference.md")));
   }
   if (unknown > kToldInFull)
     reading_.error(*last, fmt::format("and {} more unknown keys before this one", unknown - kToldInFull - 1));

@@ -176,6 +176,9 @@ class Fields {
     return path_.empty() ? stated_name(key) : path_ + "." + stated_name(key);
   }
 
+  // Names that other programs have for keys of this map: an unknown key of that name ends its error with the text beside it.
+  void hint(std::map<std::string, std::string> names) { hints_ = std::move(names); }
+
   // Call last: unread keys are errors.
   void done();
   // Replaces done() for a file of another program: unread keys are errors only where another file or an override has
@@ -213,6 +216,7 @@ class Fields {
   SecondNames second_names_;
   std::vector<std::string> known_;  // in the order of reading; a set would take a quarter of the reading time
   std::set<std::string> nullable_;  // while describing
+  std::map<std::string, std::string> hints_;
 };
 
 // True if `text` is a plain name: letters, digits, "-", "_" and "." only, 1 to 64 characters, not starting with a dot.

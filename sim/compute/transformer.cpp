@@ -99,6 +99,8 @@ class TransformerReader {
       refuse_misspelt_sizes();
       fields_.done_but_for_its_own();
     } else {
+      const char* const sequence = "did you mean \"sequence\"?";
+      fields_.hint({{"sequence_length", sequence}, {"seq_length", sequence}, {"seq_len", sequence}});
       fields_.done();
     }
     // Skip checks that divide by values that failed to read.

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -46,12 +48,28 @@ Lora read_lora(Fields fields) {
   return out;
 }
 
+// Names in Hugging Face's Trainer, Megatron-LM and DeepSpeed of what a scenario has by another name, or elsewhere.
+std::map<std::string, std::string> foreign_names() {
+  std::map<std::string, std::string> out;
+  for (const auto* name : {"sequence", "sequence_length", "seq_length", "seq_len", "max_seq_length", "max_seq_len"})
+    out[name] = "the length of a sequence is a key of the model, e.g. --set models.0.sequence=1024";
+  const auto add = [&](const char* name, const char* own) { out[name] = fmt::format("did you mean \"{}\"?", own); };
+  add("global_batch_size", "batch");
+  add("per_device_train_batch_size", "micro_batch");
+  add("micro_batch_size", "micro_batch");
+  add("num_train_epochs", "epochs");
+  add("gradient_checkpointing", "rematerialisation");
+  add("activation_checkpointing", "rematerialisation");
+  return out;
+}
+
 class TrainingReader {
  public:
   TrainingReader(Fields& fields, const std::vector<Transformer>& models, Reading& reading)
       : fields_(fields), models_(models), reading_(reading) {}
 
   Training read() {
+    fields_.hint(foreign_names());
     read_batch();
     read_extent();
     t_.gradient_accumulation = static_cast<int>(fields_.integer(
