@@ -176,7 +176,7 @@ class Fields {
     return path_.empty() ? stated_name(key) : path_ + "." + stated_name(key);
   }
 
-  // Names that other programs have for keys of this map: an unknown key of that name ends its error with the text beside it.
+  // Names that other programs have for keys and words of this map: the error of an unknown one ends with the text beside it.
   void hint(std::map<std::string, std::string> names) { hints_ = std::move(names); }
 
   // Call last: unread keys are errors.
@@ -208,6 +208,7 @@ class Fields {
   std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
   void check_name(const Entry& entry);
   void refuse_unknown(const std::vector<const Entry*>& entries);
+  std::string remedy(const std::string& word, const std::vector<std::string>& known, std::string_view page = {}) const;
   void record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback = "");
 
   const Node& node_;

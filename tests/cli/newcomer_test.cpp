@@ -150,6 +150,12 @@ TEST_F(Newcomer, SeesWhyMemoryDecides) {
                                          Not(HasSubstr("a pipeline needs at least two GPUs"))));
 }
 
+TEST_F(Newcomer, StatesABatchSmallerThanAMicroBatch) {
+  model("gpt2-medium");
+  ASSERT_EQ(init({"--gpu", "a10:3", "--batch", "2", "--model", "./gpt2-medium", "own"}).status, 0);
+  EXPECT_THAT(scenario(), HasSubstr("\n  micro_batch: 2 "));
+}
+
 TEST_F(Newcomer, NamesModelsInFourWays) {
   model("gpt2-medium");
   for (const char* word : {"gpt2-medium/config.json", "./gpt2-medium", "openai-community/gpt2-medium", "gpt2m"}) {
