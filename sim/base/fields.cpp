@@ -15,6 +15,18 @@ constexpr std::size_t kLongestName = 64;
 
 std::string quoted(const std::string& text) { return text.size() <= 80 ? text : text.substr(0, 77) + "..."; }
 
+// Number meant by "0.1%", "20B" or "50k"; empty where the text has no such ending.
+std::optional<double> with_suffix(const std::string& text) {
+  constexpr std::pair<std::string_view, double> kSuffixes[] = {{"%", 0.01}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6},
+                                                               {"B", 1e9},  {"G", 1e9}, {"T", 1e12}};
+  for (const auto& [suffix, factor] : kSuffixes) {
+    if (!text.ends_with(suffix)) continue;
+    const auto number = parse_number(std::string_view(text).substr(0, text.size() - suffix.size()));
+    return number ? std::optional(*number * factor) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 ValueType with_provenance(ValueType::Kind kind, double low = 0, double high = 0) {
   return {.kind = kind, .low = low, .high = high, .choices = {}, .items = {}, .stated = true};
 }
@@ -168,11 +180,10 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   }
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  const bool percent = node->scalar.ends_with('%');
-  const auto share = percent ? parse_number(node->scalar.substr(0, node->scalar.size() - 1)) : std::nullopt;
+  const auto meant = with_suffix(node->scalar);
   reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}{}", path_of(key.name),
                                           quoted(node->scalar), value ? "out of range" : "not a number", range.low,
-                                          range.high, share ? fmt::format(": {:g}", *share / 100) : ""));
+                                          range.high, meant ? fmt::format(": {:g}", *meant) : ""));
   return back;
 }
 
@@ -259,7 +270,7 @@ std::size_t Fields::read_choice(const FileKey& asked, const std::vector<std::str
   const auto at = std::ranges::find(choices, node->scalar);
   if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
   reading_.error(node->place, fmt::format("{}: unknown value \"{}\"; {}", path_of(key), quoted(node->scalar),
-                                          did_you_mean(node->scalar, choices)));
+                                          remedy(node->scalar, choices)));
   return fallback.value_or(0);
 }
 
@@ -328,6 +339,12 @@ void Fields::done_but_for_its_own() {
   refuse_unknown(laid_on);
 }
 
+std::string Fields::remedy(const std::string& word, const std::vector<std::string>& known,
+                           std::string_view page) const {
+  const auto hint = hints_.find(word);
+  return hint != hints_.end() ? hint->second : did_you_mean(word, known, page);
+}
+
 void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
   if (std::ranges::all_of(entries, [&](const Entry* entry) { return is_known(entry->key); })) return;
   constexpr int kToldInFull = 20;
@@ -341,7 +358,7 @@ void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
     if (++unknown > kToldInFull) continue;
     reading_.error(entry->place,
                    fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key), path_.empty() ? "" : " in " + path_,
-                               did_you_mean(entry->key, known, "docs/reference.md")));
+                               remedy(entry->key, known, "docs/reference.md")));
   }
   if (unknown > kToldInFull)
     reading_.error(*last, fmt::format("and {} more unknown keys before this one", unknown - kToldInFull - 1));

@@ -176,6 +176,9 @@ class Fields {
     return path_.empty() ? stated_name(key) : path_ + "." + stated_name(key);
   }
 
+  // Names that other programs have for keys and words of this map: the error of an unknown one ends with the text beside it.
+  void hint(std::map<std::string, std::string> names) { hints_ = std::move(names); }
+
   // Call last: unread keys are errors.
   void done();
   // Replaces done() for a file of another program: unread keys are errors only where another file or an override has
@@ -205,6 +208,7 @@ class Fields {
   std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
   void check_name(const Entry& entry);
   void refuse_unknown(const std::vector<const Entry*>& entries);
+  std::string remedy(const std::string& word, const std::vector<std::string>& known, std::string_view page = {}) const;
   void record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback = "");
 
   const Node& node_;
@@ -213,6 +217,7 @@ class Fields {
   SecondNames second_names_;
   std::vector<std::string> known_;  // in the order of reading; a set would take a quarter of the reading time
   std::set<std::string> nullable_;  // while describing
+  std::map<std::string, std::string> hints_;
 };
 
 // True if `text` is a plain name: letters, digits, "-", "_" and "." only, 1 to 64 characters, not starting with a dot.

@@ -210,10 +210,31 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
   return begin.empty() ? contain : begin;
 }
 
+namespace {
+
+// Without blanks around them.
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (c == ',')
+      out.emplace_back();
+    else if (c != ' ')
+      out.back() += c;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names, std::string_view page) {
   std::vector<std::string> candidates;  // each once
   for (const auto& name : names) {
     if (std::ranges::find(candidates, name) == candidates.end()) candidates.push_back(name);
+  }
+  // A list without its brackets.
+  if (const auto parts = split_at_commas(word); parts.size() > 1) {
+    const auto is_known = [&](const std::string& part) { return std::ranges::find(names, part) != names.end(); };
+    if (std::ranges::all_of(parts, is_known)) return fmt::format("did you mean [{}]?", fmt::join(parts, ", "));
   }
   // "zero3" means ZeRO-3, "epoch" epochs.
   const std::string wanted = bare(word);

@@ -23,12 +23,6 @@ struct ModelFile {
   throw InputError(whole_of("--model"), fmt::format("{}: {}", printable(word).substr(0, 64), problem));
 }
 
-// org/name
-bool is_hub_id(const std::string& word) {
-  const auto slash = word.find('/');
-  return slash != std::string::npos && is_name(word.substr(0, slash)) && is_name(word.substr(slash + 1));
-}
-
 ModelFile file_of(const std::string& word, const fs::path& folder) {
   std::error_code ignored;
   const auto roots = data_roots(folder / "scenario.yaml");
@@ -45,9 +39,7 @@ ModelFile file_of(const std::string& word, const fs::path& folder) {
   if (is_hub_id(word)) {
     const std::string shipped = lower_case(name);
     if (const fs::path file = find_named(roots, kModelFile, shipped); !file.empty()) return {file, shipped, word};
-    if (!fs::is_directory(fs::path(word).parent_path(), ignored))
-      refuse(word,
-             fmt::format("not shipped; get its config.json: hf download {} config.json --local-dir {}", word, name));
+    if (!fs::is_directory(fs::path(word).parent_path(), ignored)) refuse(word, "not shipped; " + how_to_download(word));
   }
   if (word.find('/') != std::string::npos || word.ends_with(".json") || word.ends_with(".yaml"))
     refuse(word, "no such file or folder");

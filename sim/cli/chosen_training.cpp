@@ -126,7 +126,7 @@ std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Grou
     return !large;
   };
   if (stated > 0) {
-    for (int micro_batch = kMostAtOnce; micro_batch > 0; --micro_batch) {
+    for (int micro_batch = std::min(kMostAtOnce, stated); micro_batch > 0; --micro_batch) {
       if (divides_equal_shares(groups, {stated, micro_batch})) out.push_back({stated, micro_batch});
     }
     return out;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -323,8 +324,11 @@ void add_links(const InitOptions& options, Inventory& inventory) {
 }
 
 void add_prices(const InitOptions& options, Inventory& inventory) {
+  std::set<std::string> named;
   for (const auto& word : options.prices) {
     const Pair pair = pair_of("--price", word, "GPU=USD or MACHINE=USD");
+    if (!named.insert(pair.key).second)
+      throw InputError({}, fmt::format("--price states {} twice; state it once", printable(pair.key).substr(0, 64)));
     const std::string amount = pair.value.starts_with('$') ? pair.value.substr(1) : pair.value;
     const auto dollars = parse_number(amount);
     if (!dollars || *dollars < 0 || *dollars > 1e6)

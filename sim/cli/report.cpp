@@ -104,6 +104,7 @@ int report(const ReportOptions& given) {
   }
   progress.clear();
   write_result(to_html(reports, timelines, command_of(options), stopped_text(lacks)), options.output);
+  if (options.output == ReportOptions().output) fmt::print(stderr, "slmsim: wrote {}\n", options.output);
   if (!lacks.empty()) fmt::print(stderr, "{}: {}\n", options.output, stopped_text(lacks));
   end_as_asked();
   return anything_runs ? kDone : kNothingFits;

@@ -99,6 +99,7 @@ class TransformerReader {
       refuse_misspelt_sizes();
       fields_.done_but_for_its_own();
     } else {
+      fields_.hint(foreign_names());
       fields_.done();
     }
     // Skip checks that divide by values that failed to read.
@@ -177,6 +178,21 @@ class TransformerReader {
     else
       model_.kv_heads =
           by_class(key, kHeadsRange, absent && row_.sizes.kv_heads > 0 ? row_.sizes.kv_heads : model_.heads);
+  }
+
+  // Names in Hugging Face's config.json of the same sizes, and the usual ones of a sequence's length.
+  std::map<std::string, std::string> foreign_names() const {
+    std::map<std::string, std::string> out;
+    const auto add = [&](const std::string& name, const std::string& own) {
+      if (name != own) out[name] = fmt::format("did you mean \"{}\"?", own);
+    };
+    for (const auto family : {model_.family, Family::kGpt2, Family::kLlama}) {
+      for (const auto& [own, name] : row_of(family).hugging_face) {
+        if (own != "positions" && own != "sequence") add(name, own);  // the longest possible, not the training's
+      }
+    }
+    for (const auto* name : {"sequence_length", "seq_length", "seq_len"}) add(name, "sequence");
+    return out;
   }
 
   // Configs count the rows of the table of positions: RoBERTa's with those before the first position.

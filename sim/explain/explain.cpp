@@ -126,6 +126,21 @@ constexpr StackChange kStackChanges[] = {
     {"megatron", "software.attention=flash"}, {"megatron-eager", "software.attention=flash"},
 };
 
+// Stacks whose products run in 16 bits by autocast, with weights and gradients still in fp32.
+constexpr std::pair<std::string_view, const char*> kMixedStacks[] = {{"eager", "autocast"},
+                                                                     {"compiled", "compiled-autocast"}};
+
+// Mixed precision in place of fp32, in the 16-bit format that all GPUs of the group have; empty where there is none.
+Overrides mixed_precision(const Scenario& scenario, const Group& group) {
+  if (scenario.training.precision != Precision::kFp32) return {};
+  const auto* stack =
+      std::ranges::find(kMixedStacks, scenario.software.stack, &std::pair<std::string_view, const char*>::first);
+  const auto precision = half_precision(scenario.platform, group.devices);
+  if (stack == std::end(kMixedStacks) || !precision) return {};
+  return {"training.precision=" + name_in(precision_names(), *precision), "training.gradient_precision=fp32",
+          fmt::format("software.stack={}", stack->second)};
+}
+
 }  // namespace
 
 std::string set_words(const std::vector<std::string>& set) {
@@ -225,6 +240,7 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
     const int channels = nccl_channels(nccl, nccl_view(scenario.platform, group.devices));
     if (2 * channels <= kNcclMostChannels) out.push_back({channels_override(2 * channels)});
   }
+  if (Overrides mixed = mixed_precision(scenario, group); !mixed.empty()) out.push_back(std::move(mixed));
   for (const auto& change : kStackChanges) {
     if (change.stack == scenario.software.stack) out.push_back({change.set});
   }
@@ -234,6 +250,16 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
       out.push_back({fmt::format("techniques.{}.micro_batches={}", prediction.technique->name, count)});
   }
   return out;
+}
+
+std::optional<Precision> half_precision(const Platform& platform, const std::vector<int>& devices) {
+  for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
+    const auto has = [&](int device) {
+      return platform.devices[device].gpu.peak[static_cast<std::size_t>(precision)].value > 0;
+    };
+    if (std::ranges::all_of(devices, has)) return precision;
+  }
+  return std::nullopt;
 }
 
 std::vector<Group> other_orders(const Platform& platform, const Group& group) {

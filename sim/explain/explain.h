@@ -47,8 +47,11 @@ std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions&
 // Changes that a user could make to speed up a technique, as overrides of the scenario.
 
 // For a prediction that runs: kernel settings of its VMs, NCCL's settings, a compiler or flash attention where the stack has
-// them, the number of micro-batches.
+// them, mixed precision in place of fp32, the number of micro-batches.
 std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction& prediction, const Group& group);
+
+// The 16-bit format that all these GPUs compute fast in, bf16 before fp16.
+std::optional<Precision> half_precision(const Platform& platform, const std::vector<int>& devices);
 
 // The group with its VMs in another order, which rings and pipelines follow: every order of up to four VMs; for more, the
 // reverse and each swap of two neighbours.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -288,6 +289,18 @@ bool is_other_variant(const std::string& a, const std::string& b) {
   return differ(one.memory, other.memory) || differ(one.slot, other.slot);
 }
 
+namespace {
+
+// "rtx3090" of "rtx3090:2", "rtx3090 x 2" and "2x rtx3090"; empty: no known GPU with a count.
+std::string counted_gpu(const std::string& text, const std::vector<std::string>& known) {
+  static const std::regex kBehind("(.+?)\\s*[xX*:]\\s*[0-9]+"), kBefore("[0-9]+\\s*[xX*]\\s*(.+)");
+  std::smatch match;
+  if (!std::regex_match(text, match, kBehind) && !std::regex_match(text, match, kBefore)) return "";
+  return std::ranges::find(known, match[1].str()) == known.end() ? "" : match[1].str();
+}
+
+}  // namespace
+
 std::string no_such_gpu(const std::string& name, const std::vector<std::string>& known) {
   // "h100-80" means "h100".
   const std::string* begin = nullptr;
@@ -297,6 +310,9 @@ std::string no_such_gpu(const std::string& name, const std::vector<std::string>&
                         std::isdigit(static_cast<unsigned char>(name[at + 1])) != 0;
     if (begins && (!begin || one.size() > begin->size())) begin = &one;
   }
+  if (const std::string several = counted_gpu(name, known); !several.empty())
+    return fmt::format("there is no GPU \"{}\"; a list names each GPU: [{}, {}, ...]", printable(name).substr(0, 64),
+                       several, several);
   const std::string meant = begin ? fmt::format("did you mean \"{}\"?", *begin) : did_you_mean(name, known);
   return fmt::format("there is no GPU \"{}\"; {}", printable(name).substr(0, 64),
                      meant.starts_with("did you mean")

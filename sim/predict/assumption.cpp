@@ -160,6 +160,17 @@ bool uses(const Plan& plan, Use use) {
   return replicas && (replicas->optimizer == StatePlace::kDrive || replicas->parameters == StatePlace::kDrive);
 }
 
+// Share of an iteration spent on what the assumption is about. Start-up and memory take no time of it.
+double share_of_time(const Assumption& one, const Scenario& scenario, const Prediction& p) {
+  if (p.status != Status::kOk || one.measure == kTorchStep || one.about.ends_with(".startup")) return 0;
+  const Breakdown& b = p.breakdown;
+  const bool launch = one.about == "training.iteration_overhead" || one.about == "training.control_round_trips";
+  const bool of_platform = one.measure == kCalibrate && one.about.starts_with("platform.");
+  if (of_platform && places_of(scenario, p.group).vms.size() > 1) return 0;  // paths between VMs are slower
+  const bool transfers = one.measure == kNetprobe || of_platform;
+  return (transfers ? b.exposed_communication : launch ? b.overhead : b.compute + b.optimizer) / p.iteration;
+}
+
 }  // namespace
 
 std::vector<Assumption> assumptions_of(const Scenario& scenario) {
@@ -201,6 +212,21 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario, const std::vect
   for (const auto& one : all) {
     if (texts.contains(one.text)) out.push_back(one);
   }
+  return out;
+}
+
+std::vector<Assumption> assumptions_by_time(const Scenario& scenario,
+                                            const std::vector<const Prediction*>& predictions) {
+  const auto all = assumptions_of(scenario);
+  std::map<std::string, double> shares;  // by text
+  for (const Prediction* prediction : predictions) {
+    for (const auto& one : assumptions_of(all, scenario, *prediction)) {
+      double& share = shares[one.text];
+      share = std::max(share, share_of_time(one, scenario, *prediction));
+    }
+  }
+  auto out = assumptions_of(scenario, predictions);
+  std::ranges::stable_sort(out, std::ranges::greater(), [&](const Assumption& one) { return shares.at(one.text); });
   return out;
 }
 

@@ -51,6 +51,11 @@ std::vector<Assumption> assumptions_of(const std::vector<Assumption>& all, const
 // The ones that bear on any of several predictions, each once.
 std::vector<Assumption> assumptions_of(const Scenario& scenario, const std::vector<const Prediction*>& predictions);
 
+// The same, those first whose part of an iteration takes the largest share of the time in any of the predictions: the
+// network's where it waits for transfers, the GPUs' where it computes.
+std::vector<Assumption> assumptions_by_time(const Scenario& scenario,
+                                            const std::vector<const Prediction*>& predictions);
+
 // "assumed: ... | ...", without a newline; empty where there are none.
 std::string assumed_line(const std::vector<Assumption>& assumptions);
 

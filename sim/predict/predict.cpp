@@ -108,18 +108,25 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// Micro-batches whose sequences are dealt evenly but do not divide: the busiest GPU computes more than its share.
-std::string remark_on_padding(const Prediction& p, const Training& training) {
-  const Stage& stage = p.plan->stages.front();
-  const auto is_dealt = [](const Division& division) { return division == Division(Sharding::kBatch); };
-  if (static_cast<int>(stage.mesh.size()) != p.gpus || !std::ranges::all_of(stage.shardings, is_dealt)) return "";
-  const auto [least, most] = std::ranges::minmax(stage.batch_shares);
+// Micro-batches whose sequences are dealt evenly but do not divide: the busiest GPU computes more than its share, and more at
+// once than training.micro_batch where no number of micro-batches keeps that.
+void add_remarks_on_padding(Prediction& p, const PlanRequest& request) {
+  const Training& training = request.scenario.training;
+  if (!deals_sequences(*p.plan)) return;
+  const auto [least, most] = std::ranges::minmax(p.plan->stages.front().batch_shares);
   const double sequences = micro_batch_sequences(*p.plan, training);
   const long at_once = std::lround(most * sequences), all = p.plan->micro_batches * at_once;
-  if (at_once - std::lround(least * sequences) > 1 || (all - 1) * p.gpus < training.batch) return "";
-  return fmt::format(
-      "micro-batches do not divide evenly: {} on {} takes the time of {} sequences, not {} ({} x {} GPUs)",
-      p.technique->name, group_text(p.group), all * p.gpus, training.batch, all, p.gpus);
+  if (at_once - std::lround(least * sequences) > 1) return;
+  const std::string place = fmt::format("{} on {}", p.technique->name, group_text(p.group));
+  if (training.micro_batch > 0 && at_once > training.micro_batch && request.options.micro_batches() == 0)
+    p.remarks.push_back(fmt::format(
+        "micro_batch {} does not divide a batch of {} over {} GPUs, batches of {} do: {} computes up to {} at once",
+        training.micro_batch, training.batch, p.gpus, nearest_batches(training.batch, p.gpus * training.micro_batch),
+        place, at_once));
+  if ((all - 1) * p.gpus >= training.batch)
+    p.remarks.push_back(
+        fmt::format("micro-batches do not divide evenly: {} takes the time of {} sequences, not {} ({} x {} GPUs)",
+                    place, all * p.gpus, training.batch, all, p.gpus));
 }
 
 // nullopt where passages do not hold, whose GPUs it adds to `apart`. Link use is reported for whole iterations.
@@ -236,8 +243,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   out.plan = std::move(result.plan);
   if (out.technique->remarks) out.remarks = out.technique->remarks(*out.plan);
-  if (auto padding = remark_on_padding(out, request.scenario.training); !padding.empty())
-    out.remarks.push_back(std::move(padding));
+  add_remarks_on_padding(out, request);
   out.memory = known ? known->memory(*out.plan, request.operators, request.scenario)
                      : memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });

@@ -86,14 +86,21 @@ std::string best_text(const RunResult& result, const Verdict& v) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+// Whether the best choice is preferred to this prediction for its room in memory alone.
+bool is_faster_at_edge(const Prediction& p, const Prediction& best) {
+  return p.model == best.model && p.status == Status::kOk && p.fit == Fit::kAtEdge && p.job < best.job;
+}
+
 std::string as_good_text(const RunResult& result, const Verdict& v) {
-  if (v.as_good.empty()) return "";
-  std::vector<std::string> out;
+  std::vector<std::string> all;
   for (const std::size_t row : v.as_good) {
-    if (out.size() < kAsGood) out.push_back(place_of(result.predictions[row]));
+    const Prediction& p = result.predictions[row];
+    if (!is_faster_at_edge(p, result.predictions[*v.best])) all.push_back(place_of(p));
   }
-  const std::size_t more = v.as_good.size() - out.size();
-  return fmt::format("As good: {}{}.", fmt::join(out, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  if (all.empty()) return "";
+  const std::size_t shown = std::min(all.size(), kAsGood), more = all.size() - shown;
+  return fmt::format("As good: {}{}.", fmt::join(all.begin(), all.begin() + static_cast<long>(shown), ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 // A command that can be copied, in lines that end in a backslash.
@@ -143,6 +150,15 @@ std::vector<std::string> places_of(const std::vector<const Prediction*>& predict
       out.push_back(fmt::format("{} on {}", fmt::join(techniques, ", "), fmt::join(groups[i].second, ", ")));
   }
   return out;
+}
+
+std::string edge_text(const RunResult& result, const Prediction& best) {
+  std::vector<const Prediction*> faster;
+  for (const auto& p : result.predictions) {
+    if (is_faster_at_edge(p, best)) faster.push_back(&p);
+  }
+  if (faster.empty() || result.scenario.selection.objective != Objective::kTime) return "";
+  return fmt::format("Faster, but at the edge of memory: {}.", fmt::join(places_of(faster), "; "));
 }
 
 // As many places as fit beside `after` in two lines.
@@ -273,10 +289,11 @@ std::string verdict_text(const RunResult& result, const Verdict& v, bool searche
         name + "nothing runs, nor does any plan of a short search: try other techniques or a larger cluster");
   }
   out = wrapped(label("BEST"), name + best_text(result, v));
-  std::string more = as_good_text(result, v);
-  const std::string all = all_gpus_text(result, result.predictions[*v.best]);
-  if (!more.empty() && !all.empty()) more += " ";
-  if (more += all; !more.empty()) out += wrapped(indent, more);
+  const Prediction& best = result.predictions[*v.best];
+  std::string more;
+  for (const auto& one : {as_good_text(result, v), edge_text(result, best), all_gpus_text(result, best)})
+    more += (more.empty() || one.empty() ? "" : " ") + one;
+  if (!more.empty()) out += wrapped(indent, more);
   if (v.faster) out += suggestion_text(label("FASTER"), *v.faster);
   return out;
 }
@@ -327,15 +344,17 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
   return out + refusals_text(std::move(cannot));
 }
 
+std::string assumed_list(const std::vector<Assumption>& assumptions) {
+  std::string out;
+  for (const auto& one : assumptions)
+    out += wrapped(out.empty() ? label("ASSUMED") : std::string(kLabel, ' '), one.text);
+  return out;
+}
+
 std::string assumed_text(const RunResult& result, const TableOptions& options) {
   const auto all = all_assumptions(result);
   if (all.empty()) return "";
-  const std::string first = label("ASSUMED");
-  if (options.assumed) {
-    std::string out;
-    for (std::size_t i = 0; i < all.size(); ++i) out += wrapped(i == 0 ? first : std::string(kLabel, ' '), all[i].text);
-    return out;
-  }
+  if (options.assumed) return assumed_list(all);
   std::string text = fmt::format("{} value{}", all.size(), all.size() == 1 ? "" : "s");
   const auto most = std::ranges::max_element(options.verdicts, [](const auto& a, const auto& b) {
     const auto ratio = [](const Verdict& v) {
@@ -350,7 +369,7 @@ std::string assumed_text(const RunResult& result, const TableOptions& options) {
                         unit.text(Seconds{key.job.high}), unit.name,
                         key.measure.empty() ? "; state yours" : "; measure: " + key.measure);
   }
-  return wrapped(first, text + "; all: --assumed");
+  return wrapped(label("ASSUMED"), text + "; all: --assumed");
 }
 
 std::string like_text(const TableOptions& options) {

@@ -48,9 +48,9 @@ std::string verdict(const NextReport& report, const NextPick& pick) {
 
 std::string to_table(const FitReport& report) {
   const Posterior& posterior = report.posterior;
-  std::string out =
-      fmt::format("{}: {} figures of {}, {} unknowns, {} predictions\n", report.scenario, report.residuals.size(),
-                  report.measured, posterior.unknowns.size(), posterior.simulated);
+  std::string out = fmt::format("{}: {} of {}, {} unknowns, {} predictions\n", report.scenario,
+                                count_of(static_cast<double>(report.residuals.size()), "figure"), report.measured,
+                                posterior.unknowns.size(), posterior.simulated);
   if (!posterior.complete) out += "stopped before the runs had their full weight: intervals are too wide\n";
   const std::size_t width = column_width(posterior.unknowns, 44, shown_name);
   out += fmt::format("\n  {:<{}} {:>12}  {:<32} {:>5}  {}\n", "unknown", width, "value", "80 % interval", "left",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/predict/algorithm.h"
+#include "sim/predict/assumption.h"
 #include "sim/predict/interval.h"
 #include "sim/predict/predict.h"
 #include "sim/predict/result.h"
@@ -148,6 +149,8 @@ std::string verdict_text(const RunResult& result, const Verdict& verdict, bool s
 // NO FIT and CANNOT: the model's techniques and groups that do not run, in at most two lines each; CANNOT for each reason.
 std::string misfits_text(const RunResult& result, const std::string& model);
 
+// "ASSUMED  ...": one per line.
+std::string assumed_list(const std::vector<Assumption>& assumptions);
 std::string assumed_text(const RunResult& result, const TableOptions& options);
 std::string like_text(const TableOptions& options);
 std::string next_text(const TableOptions& options);

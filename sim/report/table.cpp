@@ -286,8 +286,7 @@ std::string to_selection_table(const RunResult& result) {
     add_selection(out, result.selections[i]);
     add_selection(out, result.others[i]);
   }
-  if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty())
-    out += "\n" + wrapped("", assumed);
+  if (const auto assumed = all_assumptions(result); !assumed.empty()) out += "\n" + assumed_list(assumed);
   return out;
 }
 

@@ -87,7 +87,7 @@ std::string none_text(const RunResult& result) {
 std::vector<Assumption> assumptions_of_all(const ExplainResult& result) {
   std::vector<const Prediction*> predictions;
   for (const auto& e : result.explanations) predictions.push_back(&e.prediction);
-  return assumptions_of(result.scenario, predictions);
+  return assumptions_by_time(result.scenario, predictions);
 }
 
 void add_explanation(std::string& out, const Explanation& e) {
@@ -180,8 +180,7 @@ std::string to_largest_table(const std::vector<LargestResult>& results) {
                            store_text(m, true), m.limit);
       }
     }
-    if (const std::string assumed = assumed_line(assumptions_on_memory(result)); !assumed.empty())
-      out += "\n" + assumed + "\n";
+    if (const auto assumed = assumptions_on_memory(result); !assumed.empty()) out += "\n" + assumed_list(assumed);
   }
   return out;
 }
@@ -338,8 +337,7 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
     for (const auto& e : result.explanations) add_explanation(out, e);
     if (result.stopped)
       out += fmt::format("\nstopped before the end: {} explained, others are missing\n", result.explanations.size());
-    if (const std::string assumed = assumed_line(assumptions_of_all(result)); !assumed.empty())
-      out += "\n" + assumed + "\n";
+    if (const auto assumed = assumptions_of_all(result); !assumed.empty()) out += "\n" + assumed_list(assumed);
   }
   return out;
 }

@@ -92,11 +92,14 @@ std::string scenario_file(const std::string& word) {
 }
 
 void refuse_twice_overridden(const Overrides& overrides) {
-  std::set<std::string> keys;
+  std::vector<std::string> keys;
   for (const auto& text : overrides) {
     const Override one = parse_override(text);
-    if (!keys.insert(one.path).second)
+    if (std::ranges::find(keys, one.path) != keys.end())
       throw InputError(one.place, fmt::format("{} is overridden twice; keep one of them", one.path));
+    if (const std::string rival = rival_of(one.path, keys); !rival.empty())
+      throw InputError(one.place, fmt::format("{} excludes {}; leave one out", one.path, rival));
+    keys.push_back(one.path);
   }
 }
 

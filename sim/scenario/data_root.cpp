@@ -5,6 +5,10 @@
 #include <link.h>
 #include <system_error>
 
+#include <fmt/format.h>
+
+#include "sim/base/fields.h"
+
 #ifndef SLMSIM_DATA_FROM_PROGRAM
 #define SLMSIM_DATA_FROM_PROGRAM ""
 #endif
@@ -110,6 +114,16 @@ std::vector<std::string> names_in(const fs::path& folder) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+bool is_hub_id(const std::string& word) {
+  const auto slash = word.find('/');
+  return slash != std::string::npos && is_name(word.substr(0, slash)) && is_name(word.substr(slash + 1));
+}
+
+std::string how_to_download(const std::string& hub_id) {
+  return fmt::format("get its config.json: hf download {} config.json --local-dir {}", hub_id,
+                     hub_id.substr(hub_id.find('/') + 1));
 }
 
 }  // namespace slmsim

@@ -20,6 +20,11 @@ std::filesystem::path find_named(const std::vector<std::filesystem::path>& roots
 // All names that would be found, those of the nearest folder first.
 std::vector<std::string> known_names(const std::vector<std::filesystem::path>& roots, const FileKind& kind);
 
+// Whether the word has the form org/name of Hugging Face's hub.
+bool is_hub_id(const std::string& word);
+// "get its config.json: hf download org/name ...".
+std::string how_to_download(const std::string& hub_id);
+
 // Names of the YAML files directly inside a folder, sorted, without their extension.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 

@@ -156,6 +156,14 @@ class Linker {
     std::error_code ignored;
     if (&kind == &kModelFile && fs::is_directory(file, ignored)) file /= "config.json";  // a Hugging Face folder
     try {
+      if (&kind == &kModelFile && is_hub_id(node.scalar) && !fs::exists(file.parent_path(), ignored)) {
+        const std::string name = lower_case(node.scalar.substr(node.scalar.find('/') + 1));
+        const bool shipped = !named(kind, name).empty();
+        errors_.push_back({node.place, fmt::format("there is no file {}; {}", node.scalar,
+                                                   shipped ? fmt::format("did you mean \"{}\"?", name)
+                                                           : how_to_download(node.scalar))});
+        return;
+      }
       if (node.scalar.empty() || file.empty()) {
         const auto known = known_names(roots_, kind);
         errors_.push_back({node.place, &kind == &kGpuFile

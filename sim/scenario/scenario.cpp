@@ -52,11 +52,23 @@ class ScenarioReader {
                                !scenario_.plan.dollars_per_hour.empty(), reading_);
     scenario_.groups = read_groups(fields_, scenario_.platform, reading_);
     check_rings();
+    fields_.hint(keys_of_sections());
     fields_.done();
     return std::move(scenario_);
   }
 
  private:
+  // Keys that are easily stated without their section.
+  static std::map<std::string, std::string> keys_of_sections() {
+    std::map<std::string, std::string> out;
+    for (const auto* key : {"batch", "batch_tokens", "micro_batch", "gradient_accumulation", "epochs", "samples",
+                            "tokens", "precision", "optimizer", "rematerialisation", "lora"})
+      out[key] = fmt::format("did you mean \"training.{}\"?", key);
+    for (const auto* key : {"stack", "attention"}) out[key] = fmt::format("did you mean \"software.{}\"?", key);
+    for (const auto* key : {"sites", "vms", "links"}) out[key] = fmt::format("did you mean \"platform.{}\"?", key);
+    return out;
+  }
+
   // A section; an absent one reads as an empty map.
   Fields section(const FileKey& key) {
     const Node* found = fields_.child(key);

@@ -161,7 +161,7 @@ inline const Transformer& model_named(const Scenario& scenario, const std::strin
 // where neither exists.
 std::string scenario_file(const std::string& word);
 
-// Throws InputError where a key has two values: the first would have no effect.
+// Throws InputError where a key has two values, or one that excludes another: the first would have no effect.
 void refuse_twice_overridden(const Overrides& overrides);
 
 // Models, groups ("gat+amst", in any order, or "all") and techniques by their names; empty: all.
@@ -178,6 +178,9 @@ std::string narrow(Scenario& scenario, const Filter& filter);
 // Reads a scenario's `training`. Tokens are converted to sequences by the models' sequence length, which must be equal
 // where tokens are stated. Techniques are not read.
 Training read_training(Fields& fields, const std::vector<Transformer>& models, Reading& reading);
+
+// The first of the other paths that states in another way what `path` ("training.tokens") states; empty where none does.
+std::string rival_of(const std::string& path, const std::vector<std::string>& others);
 
 // Removes the statements of a scenario that `path` ("training.tokens") replaces when an override or an extending file
 // states the job's length or the batch in another way.

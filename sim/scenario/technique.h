@@ -84,7 +84,7 @@ struct Technique {
   Trial trial = Trial::kNone;
   FigureStyle style = {};
 
-  bool divides_batch = false;    // each GPU computes its own sequences, so a micro-batch has at least one per GPU
+  bool divides_batch = false;  // always: each GPU computes its own sequences, so a micro-batch has at least one per GPU
   bool trains_adapters = false;  // supports training.lora
   bool is_ring = false;          // the GPUs' order matters only by adjacency
   AfterFailure after_failure = AfterFailure::kRestart;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -46,12 +48,36 @@ Lora read_lora(Fields fields) {
   return out;
 }
 
+// Names in Hugging Face's Trainer, Megatron-LM and DeepSpeed of what a scenario has by another name, or elsewhere.
+std::map<std::string, std::string> foreign_names() {
+  std::map<std::string, std::string> out;
+  for (const auto* name : {"sequence", "sequence_length", "seq_length", "seq_len", "max_seq_length", "max_seq_len"})
+    out[name] = "the length of a sequence is a key of the model, e.g. --set models.0.sequence=1024";
+  const auto add = [&](const char* name, const char* own) { out[name] = fmt::format("did you mean \"{}\"?", own); };
+  add("global_batch_size", "batch");
+  out["batch_size"] = out["batchsize"] =
+      "\"batch\" counts the sequences of all GPUs, \"micro_batch\" those that one GPU computes at once";
+  add("per_device_train_batch_size", "micro_batch");
+  add("micro_batch_size", "micro_batch");
+  add("num_train_epochs", "epochs");
+  add("gradient_checkpointing", "rematerialisation");
+  add("activation_checkpointing", "rematerialisation");
+  for (const auto* name : {"steps", "max_steps", "train_iters"}) out[name] = "state samples: the steps times the batch";
+  for (const auto* name : {"learning_rate", "lr", "warmup_steps", "weight_decay", "seed"})
+    out[name] = "it changes neither time nor memory; leave it out";
+  add("float16", "fp16");
+  add("bfloat16", "bf16");
+  add("float32", "fp32");
+  return out;
+}
+
 class TrainingReader {
  public:
   TrainingReader(Fields& fields, const std::vector<Transformer>& models, Reading& reading)
       : fields_(fields), models_(models), reading_(reading) {}
 
   Training read() {
+    fields_.hint(foreign_names());
     read_batch();
     read_extent();
     t_.gradient_accumulation = static_cast<int>(fields_.integer(
@@ -147,7 +173,9 @@ class TrainingReader {
   double sequences_of(const char* key, double tokens) {
     const auto length = static_cast<double>(sequence(key));
     if (length == 0) return 1;
-    if (tokens < length)
+    const bool misread =
+        !reading_.errors.empty() && reading_.errors.back().text.starts_with(fields_.path_of(key) + ":");
+    if (tokens < length && !misread)
       fields_.error(
           key, fmt::format("{}: {:g} tokens are less than one sequence of {:g}", fields_.path_of(key), tokens, length));
     return std::max(1.0, std::floor(tokens / length));
@@ -185,6 +213,22 @@ class TrainingReader {
 
 Training read_training(Fields& fields, const std::vector<Transformer>& models, Reading& reading) {
   return TrainingReader(fields, models, reading).read();
+}
+
+std::string rival_of(const std::string& path, const std::vector<std::string>& others) {
+  constexpr std::string_view kSection = "training.";
+  if (!path.starts_with(kSection)) return "";
+  const std::string key = path.substr(kSection.size());
+  for (const auto& ways : rivals()) {
+    const auto has = [](const auto& way, const std::string& one) { return std::ranges::find(way, one) != way.end(); };
+    const auto own = std::ranges::find_if(ways, [&](const auto& way) { return has(way, key); });
+    for (auto way = ways.begin(); own != ways.end() && way != ways.end(); ++way) {
+      for (const auto& other : others) {
+        if (way != own && other.starts_with(kSection) && has(*way, other.substr(kSection.size()))) return other;
+      }
+    }
+  }
+  return "";
 }
 
 void yield_to(Node& scenario, const std::string& path) {

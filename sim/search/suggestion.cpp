@@ -1,10 +1,12 @@
 #include "sim/search/suggestion.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/crew/crew.h"
 #include "sim/platform/network.h"
@@ -40,6 +42,20 @@ std::vector<std::string> other_techniques(const Scenario& scenario) {
   return out;
 }
 
+// 16 bits in place of fp32, where all GPUs have them; else empty.
+std::string half_override(const Scenario& scenario) {
+  std::vector<int> devices(scenario.platform.devices.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  const auto half = half_precision(scenario.platform, devices);
+  if (scenario.training.precision != Precision::kFp32 || !half) return "";
+  return "training.precision=" + name_in(precision_names(), *half);
+}
+
+// Whether a change is of the software's kernels or their number format.
+bool is_of_kernels(const Overrides& change) {
+  return change.front().starts_with("software.") || change.front().starts_with("training.");
+}
+
 // Changes that can save time where this prediction spends it.
 std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& best, const Group& group) {
   const Breakdown& b = best.breakdown;
@@ -49,12 +65,11 @@ std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& be
   for (auto& change : changes_to_try(scenario, best, group)) {
     const std::string& first = change.front();
     if (first.starts_with("software.")) stack.insert(stack.end(), change.begin(), change.end());
-    if (waits || first.starts_with("software.") || first.starts_with("techniques.")) out.push_back(std::move(change));
+    if (waits || is_of_kernels(change) || first.starts_with("techniques.")) out.push_back(std::move(change));
   }
   if (stack.size() > 1) out.push_back(std::move(stack));
   // The budget may end before the last one.
-  std::stable_partition(out.begin(), out.end(),
-                        [](const Overrides& change) { return change.front().starts_with("software."); });
+  std::stable_partition(out.begin(), out.end(), is_of_kernels);
   return out;
 }
 
@@ -151,21 +166,27 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
   PlanCrewOptions crew;
   crew.jobs = options.threads;
   crew.stop = options.stop;
-  const auto names = other_techniques(result.scenario);
-  for (const bool others : {false, true}) {
-    if (others && names.empty()) break;
-    auto scenario = others ? options.reload({fmt::format("techniques=[{}]", fmt::join(names, ", "))})
-                           : std::optional(result.scenario);
+  // The scenario's techniques, then all others, then these with numbers of 16 bits.
+  std::vector<Overrides> attempts = {{}};
+  if (const auto names = other_techniques(result.scenario); !names.empty()) {
+    attempts.push_back({fmt::format("techniques=[{}]", fmt::join(names, ", "))});
+    if (const std::string half = half_override(result.scenario); !half.empty())
+      attempts.push_back({attempts.back().front(), half});
+  }
+  for (const Overrides& attempt : attempts) {
+    auto scenario = attempt.empty() ? std::optional(result.scenario) : options.reload(attempt);
     if (!scenario) break;
     std::erase_if(scenario->models, [&](const Transformer& one) { return one.name != model; });
-    if (others) std::erase_if(scenario->techniques, changes_training);
+    if (!attempt.empty()) std::erase_if(scenario->techniques, changes_training);
     if (scenario->models.empty() || scenario->techniques.empty()) continue;
     const PlanReport report = find_plans(*scenario, job, crew);
     const PlannedModel& found = report.models.front();
     if (found.predictions.empty() || found.predictions.front().status != Status::kOk) continue;
     const Prediction& p = found.predictions.front();
-    return Suggestion{"--set " + set_words(found.overrides.front()),
-                      fmt::format("{} on {}", p.technique->name, group_text(p.group)), p.job};
+    Overrides set = found.overrides.front();
+    if (attempt.size() > 1) set.push_back(attempt.back());
+    return Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)),
+                      p.job};
   }
   return std::nullopt;
 }

@@ -1,4 +1,6 @@
 // The JSON and the table of `slmsim explain`, and that its what-ifs are what `slmsim run` predicts.
+#include <sstream>
+
 #include <gmock/gmock.h>
 
 #include "tests/cli/prediction.h"
@@ -114,6 +116,27 @@ TEST(Explain, TellsPeopleWhatToChange) {
   EXPECT_THAT(run.out, HasSubstr("--set nccl.NCCL_"));
   EXPECT_THAT(run.out, HasSubstr("Limited most by window"));
   EXPECT_EQ(run.out, explain({"-t", "Data"}).out);
+}
+
+// One per line, those first that the time depends on most: across the wide area the network's values, in one VM the GPUs'.
+TEST(Explain, ListsWhatItAssumesByItsShareOfTheTime) {
+  const auto order_in = [](const std::string& group) {
+    const RunOutcome run = slmsim_run(
+        {"explain", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=" + group, "-t", "Data"});
+    const std::size_t begin = run.out.find("\nASSUMED  ");
+    EXPECT_NE(begin, std::string::npos) << run.out;
+    std::istringstream lines(run.out.substr(begin + 1));
+    std::vector<std::string> out;
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 100u) << line;
+      for (const auto* value : {"tcp_rmem", "loss", "Ampere 0.065", "pcie_share", "startup"}) {
+        if (line.find(value) != std::string::npos) out.emplace_back(value);
+      }
+    }
+    return out;
+  };
+  EXPECT_THAT(order_in("all"), testing::ElementsAre("tcp_rmem", "loss", "Ampere 0.065", "pcie_share", "startup"));
+  EXPECT_THAT(order_in("gat"), testing::ElementsAre("Ampere 0.065", "pcie_share", "startup"));
 }
 
 TEST(Explain, EndsWithOneWhereNothingFits) {

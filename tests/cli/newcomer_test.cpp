@@ -138,6 +138,24 @@ TEST_F(Newcomer, CopiesAModelBesideTheScenario) {
   EXPECT_THAT(run.out, HasSubstr("Llama-3.2-1B"));
 }
 
+// On 8 GiB: why the fastest is not the best, and what a GPU alone lacks.
+TEST_F(Newcomer, SeesWhyMemoryDecides) {
+  const auto run = [&](const std::string& name) {
+    model(name);
+    EXPECT_EQ(init({"--gpu", "laptop=rtx4060ti", "--force", "--model", "./" + name, "own"}).status, 0);
+    return slmsim_run({"run", "own"}, folder_.file("")).out;
+  };
+  EXPECT_THAT(run("SmolLM2-360M"), HasSubstr("Faster, but at the edge of memory: DDP, FSDP on laptop."));
+  EXPECT_THAT(run("Llama-3.2-1B"), AllOf(HasSubstr("\nNO FIT   DDP, FSDP, Pipeshard on laptop"),
+                                         Not(HasSubstr("a pipeline needs at least two GPUs"))));
+}
+
+TEST_F(Newcomer, StatesABatchSmallerThanAMicroBatch) {
+  model("gpt2-medium");
+  ASSERT_EQ(init({"--gpu", "a10:3", "--batch", "2", "--model", "./gpt2-medium", "own"}).status, 0);
+  EXPECT_THAT(scenario(), HasSubstr("\n  micro_batch: 2 "));
+}
+
 TEST_F(Newcomer, NamesModelsInFourWays) {
   model("gpt2-medium");
   for (const char* word : {"gpt2-medium/config.json", "./gpt2-medium", "openai-community/gpt2-medium", "gpt2m"}) {

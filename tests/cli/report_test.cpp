@@ -153,6 +153,13 @@ TEST(ReportPage, FindsWhereThePickChanges) {
   }
 }
 
+TEST(ReportPage, SaysWhereItIsWhereNoFileIsNamed) {
+  const TemporaryFolder folder;
+  const RunOutcome run = slmsim_run({"report", "gat-amst", "--set", "models=gpt2m"}, folder.file(""));
+  EXPECT_EQ(run.err, "slmsim: wrote report.html\n");
+  EXPECT_EQ(folder.count(), 1u);
+}
+
 TEST(ReportPage, RefusesBadInputAndWritesNothing) {
   const TemporaryFolder folder;
   const std::string file = folder.file("report.html");

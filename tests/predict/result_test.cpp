@@ -63,6 +63,22 @@ TEST(Run, RemarksOnMicroBatchesThatDoNotDivide) {
   EXPECT_THAT(remarks("3"), testing::Not(testing::Contains(HasSubstr("evenly"))));
 }
 
+// No number of micro-batches divides 13 sequences but 1 and 13, and 13 leave GPUs without one: 4 GPUs compute 4, 3, 3 and 3 at
+// once. 12 are three micro-batches of one sequence each.
+TEST(Run, RemarksOnAMicroBatchThatIsExceeded) {
+  const auto remarks = [](const std::string& batch, const std::string& techniques = "[FSDP]") {
+    const Overrides set = {"models=gpt2m", "groups=all", "training.batch=" + batch, "training.micro_batch=1",
+                           "techniques=" + techniques};
+    return run_scenario(load_scenario(kFile, set), {}).predictions.front().remarks;
+  };
+  EXPECT_THAT(remarks("13"),
+              testing::Contains("micro_batch 1 does not divide a batch of 13 over 4 GPUs, batches of 12 and "
+                                "16 do: FSDP on gat+amst computes up to 4 at once"));
+  EXPECT_THAT(remarks("12"), testing::Not(testing::Contains(HasSubstr("micro_batch"))));
+  // A technique that states its own number of micro-batches does not follow it.
+  EXPECT_THAT(remarks("12", "{FSDP: {micro_batches: 1}}"), testing::Not(testing::Contains(HasSubstr("micro_batch"))));
+}
+
 TEST(Run, TracesThePick) {
   const RunResult result = run_scenario(gpt2m(), {});
   const Prediction* traced = to_be_traced(result);

@@ -141,6 +141,34 @@ TEST(Verdict, SuggestsWhatIsFaster) {
   EXPECT_NEAR(eager.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
 }
 
+TEST(Verdict, SuggestsMixedPrecisionInPlaceOfFp32) {
+  const Case fp32("docs/examples/2-two-gpus/scenario.yaml", {"training.precision=fp32"});
+  const Verdict verdict = fp32.verdicts().front();
+  ASSERT_TRUE(verdict.faster);
+  EXPECT_THAT(verdict.faster->command, testing::AllOf(testing::HasSubstr("--set training.precision=bf16"),
+                                                      testing::HasSubstr("--set training.gradient_precision=fp32"),
+                                                      testing::HasSubstr("autocast")));
+  EXPECT_NEAR(fp32.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
+  // V100 have fp16 alone; in fp16 there is nothing to suggest.
+  Overrides v100 = fp32.set;
+  v100.emplace_back("platform.vms.desk.gpus=[v100, v100]");
+  const auto faster = Case("docs/examples/2-two-gpus/scenario.yaml", v100).verdicts().front().faster;
+  ASSERT_TRUE(faster);
+  EXPECT_THAT(faster->command, testing::HasSubstr("--set training.precision=fp16"));
+}
+
+// 1.2 billion parameters in fp32 do not fit in 8 GiB, in 16 bits with the optimizer on the host they do.
+TEST(Verdict, SuggestsSixteenBitsWhereFp32DoesNotFit) {
+  const Case gpu("docs/examples/1-one-gpu/scenario.yaml",
+                 {"training.precision=fp32", "platform.vms.desk.type=workstation", "platform.vms.desk.gpus=[rtx4060ti]",
+                  "models=llama-3.2-1b", "models.0.sequence=2048"});
+  const Verdict verdict = gpu.verdicts().front();
+  ASSERT_TRUE(verdict.would_fit);
+  EXPECT_THAT(verdict.would_fit->command, testing::HasSubstr("--set training.precision=bf16"));
+  EXPECT_NEAR(gpu.job_with(*verdict.would_fit).value, verdict.would_fit->job.value,
+              1e-6 * verdict.would_fit->job.value);
+}
+
 TEST(Verdict, SuggestsWhatWouldFit) {
   const Case gat("docs/examples/1-one-gpu/scenario.yaml", {"techniques=[DDP]"});
   const Verdict verdict = gat.verdicts().front();

@@ -40,7 +40,7 @@ std::vector<VmData> data_of_iteration(const Scenario& scenario, const Transforme
   const double batch = static_cast<double>(scenario.training.batch) * plan.workload.steps *
                        static_cast<double>(model.sequence) * scenario.job->data->bytes_per_token;
   const Stage& stage = plan.stages.front();
-  const bool own = plan.technique->divides_batch && stage.batch_shares.size() == stage.mesh.size();
+  const bool own = deals_sequences(plan);
   std::map<int, double> share;
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     double& of_vm = share[scenario.platform.devices[stage.mesh[rank]].vm];

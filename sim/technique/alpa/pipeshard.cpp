@@ -118,7 +118,8 @@ StageSelection uniform_stages(const PlanRequest& request) {
     return {{},
             fmt::format("{} stages need at least one layer each; {} has {}", meshes.size(), model.name, model.layers)};
   }
-  if (meshes.size() < 2) return {{}, "a pipeline needs at least two GPUs"};
+  // A planner may leave a pipeline a single stage.
+  if (meshes.size() < 2 && !planner_cuts_stages(options)) return {{}, "a pipeline needs at least two GPUs"};
   const auto cuts = balanced_cuts(operators, layer_costs(request, meshes));
   StageSelection chosen;
   for (std::size_t s = 0; s < meshes.size(); ++s) chosen.stages.push_back({cuts[s], cuts[s + 1], meshes[s]});

@@ -85,6 +85,11 @@ bool begins_with_input(Recompute recompute) {
   return recompute == Recompute::kOperators || recompute == Recompute::kFull;
 }
 
+bool deals_sequences(const Plan& plan) {
+  const auto is_dealt = [](const Division& division) { return division == Division(Sharding::kBatch); };
+  return plan.stages.size() == 1 && std::ranges::all_of(plan.stages.front().shardings, is_dealt);
+}
+
 std::string uneven_micro_batches(const Training& training, int micro_batches) {
   if (training.batch % micro_batches == 0) return "";
   return fmt::format("a batch of {} does not divide into {} micro-batches; batches of {} do", training.batch,

@@ -205,6 +205,9 @@ inline double micro_batch_sequences(const Plan& plan, const Training& training) 
   return static_cast<double>(training.batch) / plan.micro_batches;
 }
 
+// Whether each GPU computes its own sequences: all operators are divided by the batch alone, in one stage.
+bool deals_sequences(const Plan& plan);
+
 // Number of micro-batches whose activations stage `stage` of `stages` keeps: with 1F1B p - s, and `ahead` more for each
 // of the p - s - 1 boundaries behind it. Backward passes run in the reverse order of stages.
 int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage, int ahead = 0);

@@ -84,6 +84,7 @@ extern const Technique kDdp = {
     .name = "DDP",
     .summary = "PyTorch: replicas, gradients all-reduced in buckets during the backward pass",
     .style = {"#cfe3f5", "#0072b2", "v", "-", "---"},
+    .divides_batch = true,
     .trains_adapters = true,
     .options = options(),
     .micro_batches = all_at_once,

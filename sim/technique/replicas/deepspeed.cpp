@@ -35,6 +35,7 @@ Technique deepspeed(const char* name, const char* summary, const FigureStyle& st
       .name = name,
       .summary = summary,
       .style = style,
+      .divides_batch = true,
       .trains_adapters = true,
       .options = {&kBatchSplit},
       .micro_batches = all_at_once,

@@ -80,6 +80,7 @@ extern const Technique kOneBitAdam = {
     .name = "OneBitAdam",
     .summary = "DeepSpeed: replicas that exchange signs of momenta after a warm-up",
     .style = {"#4b2a66", "#7b3fa0", "5 1 0", "0 5 2", "xxx"},
+    .divides_batch = true,
     .trains_adapters = true,
     .options = {&kBatchSplit, &kFreezeStep},
     .micro_batches = all_at_once,

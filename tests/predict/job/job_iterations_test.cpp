@@ -31,14 +31,15 @@ std::string data(const std::string& keys) { return "job.data={bytes_per_token: 2
 
 // A batch of 8 sequences of 1024 tokens of 2 B.
 TEST(Data, AreReadByTheVmsWhoseGpusComputeThem) {
-  const Study both = run("Data", kBoth, {data("from: store, rate: 1 GB/s")});
-  const Transformer& model = model_named(both.scenario, "gpt2m");
-  const auto shares = data_of_iteration(both.scenario, model, *both.prediction.plan);
-  ASSERT_EQ(shares.size(), 2);
-  EXPECT_EQ(shares[0].bytes, Bytes{8 * 1024 * 2 / 2});
+  for (const std::string technique : {"Data", "DDP", "FSDP", "ZeRO-2"}) {
+    const Study both = run(technique, kBoth, {data("from: store, rate: 1 GB/s")});
+    const auto shares = data_of_iteration(both.scenario, model_named(both.scenario, "gpt2m"), *both.prediction.plan);
+    ASSERT_EQ(shares.size(), 2);
+    EXPECT_EQ(shares[0].bytes, Bytes{8 * 1024 * 2 / 2}) << technique;
+  }
   // In a pipeline the first stage's VMs read the whole batch.
   const Study stages = run("Pipeshard", kBoth, {data("from: store, rate: 1 GB/s")});
-  const auto first = data_of_iteration(stages.scenario, model, *stages.prediction.plan);
+  const auto first = data_of_iteration(stages.scenario, model_named(stages.scenario, "gpt2m"), *stages.prediction.plan);
   ASSERT_EQ(first.size(), 1);
   EXPECT_EQ(first[0].bytes, Bytes{8 * 1024 * 2});
 }
