@@ -225,8 +225,9 @@ void add_model(std::string& out, const RunResult& result, std::size_t index, con
 std::string ways_text(const Platform& platform, bool all) {
   const auto routes = site_routes(platform, all ? platform.sites.size() * platform.sites.size() : kRoutes + 1);
   std::string out;
-  for (std::size_t i = 0; i < routes.size() && (all || i < kRoutes); ++i) out += wrapped("  ", to_text(routes[i]));
-  if (!all && routes.size() > kRoutes) out += "  more pairs of sites: --all\n";
+  for (std::size_t i = 0; i < routes.size() && (all || i < kRoutes); ++i)
+    out += wrapped(label(i == 0 ? "LINKS" : ""), to_text(routes[i]));
+  if (!all && routes.size() > kRoutes) out += label("") + "more pairs of sites: --all\n";
   return out;
 }
 
@@ -257,7 +258,7 @@ std::string to_table(const RunResult& result, const TableOptions& given) {
   TableOptions options = given;
   if (options.verdicts.empty()) options.verdicts = verdicts_of(result);
   const auto& models = result.scenario.models;
-  std::string out = wrapped("", setup_text(result.scenario)) + ways_text(result.scenario.platform, options.all);
+  std::string out = wrapped("", setup_text(result.scenario));
   if (const Platform& p = result.scenario.platform; options.all && p.vms.size() > 2 && sites_with_vms(p).size() > 1)
     out += wrapped("  ", fmt::format("compared: {}", compared_text(result.scenario)));
   out += "\n";
@@ -275,6 +276,7 @@ std::string to_table(const RunResult& result, const TableOptions& given) {
   if (result.uncertainty) out += wrapped("", origin_text(*result.uncertainty));
   if (const std::string moments = moments_text(result.predictions); options.all && !moments.empty())
     out += wrapped(label("MEMORY"), moments);
+  out += ways_text(result.scenario.platform, options.all);
   out += assumed_text(result, options) + like_text(options) + next_text(options);
   return options.colour ? coloured(out) : out;
 }

@@ -73,6 +73,14 @@ TEST(Table, OpensWithTheBestChoice) {
       HasSubstr("As good: ZeRO2 on gat. All 4 GPUs: 4.83 times slower (Pipeshard, waiting 80 % of the time).\n"));
 }
 
+TEST(Table, HasTheBestChoiceWithinFiveLines) {
+  for (const char* name : {"scenarios/gat-amst.yaml", "docs/examples/5-three-sites/scenario.yaml"}) {
+    const auto lines = lines_of(to_table(run_of(name)));
+    const auto best = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("BEST"); });
+    EXPECT_LT(best - lines.begin(), 5) << name;
+  }
+}
+
 TEST(Table, SaysThatAllGpusAreIdleWhereAPipelineWaitsForItsStages) {
   RunResult result = run_of("scenarios/gat-amst.yaml", {"models=gpt2m"});
   for (auto& p : result.predictions) {
