@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-9;                // relative: sums in another order
-constexpr int kMostGpusParted = 64;               // of more, the parts are too many to try
+constexpr std::size_t kMostGpusParted = 64;       // of more, the parts are too many to try
 constexpr std::size_t kMostPairsLookedAt = 4096;  // of GPUs, for the narrowest links between two sets
 
 // Numbers of GPUs over which a mesh of this shape may divide columns, rows and sequences.
@@ -61,7 +61,7 @@ OutlineBound::OutlineBound(const Space& space)
   }
 }
 
-Seconds OutlineBound::step(std::size_t number) {
+Seconds OutlineBound::step(std::size_t number, Seconds limit) {
   const Choice choice = space_.choice(number);
   auto [training, options] = space_.trained(choice);
   const int count = options.micro_batches();
@@ -80,15 +80,28 @@ Seconds OutlineBound::step(std::size_t number) {
   const Outline& outline = at->second;
   if (!outline.plan) return Seconds{0};
   if (!may_fit(*outline.plan, space_.group(choice), count, recompute)) return Seconds{kUnbounded};
-  if (outline.stages.empty()) return distributed(space_.group(choice), count, recompute);
-  return pipeline(outline, count, recompute, has_usual_settings(choice));
+  const Group& group = space_.group(choice);
+  const bool with_messages = has_usual_settings(choice);
+  if (!outline.is_cut) return pipeline(outline, count, recompute, with_messages);
+  const Seconds least = distributed(group, count, recompute);
+  if (least > limit || limit == Seconds{kUnbounded} || group.devices.size() > kMostGpusParted) return least;
+  // The outline's stages are taken where no cut fits.
+  if (!outline.stages.empty() && pipeline(outline, count, recompute, with_messages) <= limit) return least;
+  const double sequences = static_cast<double>(training.batch) / count;
+  const double message = with_messages ? sequences * element_bytes(training.precision) : 0.0;
+  const auto* how = std::get_if<OperatorPlan>(&outline.plan->by);
+  const PipelineRun run{count, sequences, message, recompute, schedule_of(*outline.plan), how ? how->ahead : 0};
+  const StageCuts cuts = options.technique->cuts({scenario_, space_.model(), operators_, group, options});
+  return may_be_cut(cuts, run, limit) ? least : Seconds{kUnbounded};
 }
 
 OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOptions& options) const {
   Outline out;
   const Group& group = space_.group(choice);
-  out.plan = options.technique->outline({scenario_, space_.model(), operators_, group, options}).plan;
+  const PlanRequest request{scenario_, space_.model(), operators_, group, options};
+  out.plan = options.technique->outline(request).plan;
   if (!out.plan) return out;
+  out.is_cut = options.technique->cuts && !options.technique->cuts(request).orders.empty();
   const std::vector<Stage>& stages = out.plan->stages;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
@@ -226,8 +239,8 @@ Seconds OutlineBound::replicas(const Plan& plan) {
 
 // The planner cuts the stages: as QuickBound, which divides further.
 Seconds OutlineBound::distributed(const Group& group, int micro_batches, Recompute recompute) {
+  if (group.devices.size() > kMostGpusParted) return Seconds{0};
   const int gpus = static_cast<int>(group.devices.size());
-  if (gpus > kMostGpusParted) return Seconds{0};
   const double sequences = static_cast<double>(scenario_.training.batch) / micro_batches;
   std::map<int, std::pair<int, double>> kinds;  // of GPUs: their number, and the time of all operators on one
   for (const int device : group.devices) ++kinds[kinds_[device]].first;
