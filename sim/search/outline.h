@@ -51,7 +51,7 @@ class OutlineBound {
   // Messages from one stage to its neighbour, per byte of all of them.
   struct Passage {
     struct Path {
-      double part, rate, window;                      // of the bytes; bytes per second; bytes in flight
+      double part = 1, rate = 0, window = 0;          // of the bytes; bytes per second; bytes in flight
       Seconds latency, rtt;                           // rtt 0: the window never binds
       Seconds sending(double bytes) const;            // alone, without the latency
       auto operator<=>(const Path&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
@@ -84,14 +84,18 @@ class OutlineBound {
   };
   struct Cutting;
 
-  Outline made(const Choice& choice, const TechniqueOptions& options) const;
-  Passage passage(const std::vector<int>& from, const std::vector<int>& to) const;
+  Outline made(const Choice& choice, const TechniqueOptions& options);
+  Passage passage(const std::vector<int>& from, const std::vector<int>& to);
+  std::vector<Passage::Path> paths(const std::vector<int>& from, const std::vector<int>& to);  // different ones
+  const Passage::Path& path_between(int a, int b);                                             // of all bytes
   Seconds pipeline(const Outline& outline, int micro_batches, Recompute recompute, bool with_messages);
   Seconds replicas(const Plan& plan);
   bool may_be_cut(const StageCuts& cuts, const PipelineRun& run, Seconds limit);
-  const std::array<Passage, 2>& passages(const std::vector<int>& from, const std::vector<int>& to);  // there and back
+  const std::array<Passage, 2>& passages(const std::vector<int>& from,
+                                         const std::vector<int>& to);  // without their links
   Seconds distributed(const Group& group, int micro_batches, Recompute recompute);
-  bool may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute) const;
+  bool may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute);
+  double kept_by_operators(double sequences, Recompute recompute, AttentionKernel attention);
   double exchange_rate(const std::vector<int>& devices);
   const Work& work(int device, const MeshShape& shape, double sequences, Recompute recompute);
   const std::vector<double>& least_parts(int device, int gpus, double sequences, Recompute recompute);
@@ -108,6 +112,8 @@ class OutlineBound {
   std::map<std::tuple<int, MeshShape, double, Recompute>, Work> work_;
   std::map<std::tuple<int, int, double, Recompute>, std::vector<double>> parts_;
   std::map<std::vector<int>, double> rates_;
+  std::map<std::tuple<double, Recompute, AttentionKernel>, double> kept_;
+  std::map<std::pair<int, int>, Passage::Path> between_;
   std::map<std::pair<std::vector<int>, std::vector<int>>, std::array<Passage, 2>> passages_;
 };
 

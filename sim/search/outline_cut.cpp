@@ -21,7 +21,8 @@ struct OutlineBound::Cutting {
   struct Mesh {
     std::size_t first = 0, last = 0;
     std::vector<int> devices;
-    std::vector<const Work*> works;  // of each kind of GPU
+    std::vector<const Work*> works = {};                       // of each kind of GPU
+    std::vector<const std::array<Passage, 2>*> passages = {};  // to each mesh that may follow, once known
   };
   // Least sums over the stages before a mesh, with messages: until they return a micro-batch, and until they have sent one.
   struct Sums {
@@ -96,11 +97,18 @@ struct OutlineBound::Cutting {
     return false;
   }
 
-  void pass_on(std::size_t m, std::size_t layer, const Sums& end, std::vector<Sums>& more) const {
+  void pass_on(std::size_t m, std::size_t layer, const Sums& end, std::vector<Sums>& more) {
     const double bytes = bound.operators_[cuts.starts[layer] - 1].outputs * run.message;
-    for (const std::size_t next : starting_at[meshes[m].last]) {
-      const auto& [there, back] = bound.passages(meshes[m].devices, meshes[next].devices);
+    Mesh& mesh = meshes[m];
+    const std::vector<std::size_t>& following = starting_at[mesh.last];
+    if (mesh.passages.empty()) {
+      for (const std::size_t next : following)
+        mesh.passages.push_back(&bound.passages(mesh.devices, meshes[next].devices));
+    }
+    for (std::size_t i = 0; i < following.size(); ++i) {
+      const auto& [there, back] = *mesh.passages[i];
       const double sent = bytes > 0 ? there.alone(bytes).value : 0, returned = bytes > 0 ? back.alone(bytes).value : 0;
+      const std::size_t next = following[i];
       Sums& of = more[layer * meshes.size() + next];
       of.path = std::min(of.path, end.path + sent + returned);
       of.started = std::min(of.started, end.started + sent);
@@ -127,7 +135,7 @@ struct OutlineBound::Cutting {
 const std::array<OutlineBound::Passage, 2>& OutlineBound::passages(const std::vector<int>& from,
                                                                    const std::vector<int>& to) {
   const auto [at, is_new] = passages_.try_emplace({from, to});
-  if (is_new) at->second = {passage(from, to), passage(to, from)};
+  if (is_new) at->second = {Passage{paths(from, to)}, Passage{paths(to, from)}};
   return at->second;
 }
 
