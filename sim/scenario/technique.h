@@ -29,6 +29,7 @@ struct Technique;
 struct Training;
 struct Variation;
 class TaskGraph;
+struct StageCuts;
 
 // Recomputation in the backward pass: nothing; attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198);
 // all operators of each layer except attention and every other product (torchtitan's selective activation checkpoints
@@ -95,9 +96,11 @@ struct Technique {
   int (*micro_batches)(const PlanRequest&);
   // The plan on a group of GPUs, or the reason why it cannot run there.
   PlanResult (*plan)(const PlanRequest&);
-  // The plan before its operators are divided: its stages with their operators and GPUs, or none where the planner cuts them. They
-  // depend neither on the micro-batches nor on the batch. Absent: `plan` itself takes little time.
+  // The plan before its operators are divided: its stages with their operators and GPUs; where a planner cuts them, those that it
+  // falls back to, or none. They depend neither on the micro-batches nor on the batch. Absent: `plan` itself takes little time.
   PlanResult (*outline)(const PlanRequest&) = nullptr;
+  // The pipelines among which a planner chooses; without orders where none does.
+  StageCuts (*cuts)(const PlanRequest&) = nullptr;
 
   Lowered (*lower)(const LowerRequest&);
   // Converts a graph that `lower` returned for another request to this one, which differs only in the network between

@@ -141,9 +141,19 @@ Seconds QuickBound::job(std::int32_t group, const Class& of, Seconds step) const
   return of.startup + (launch(group, of) + least) * (factor_ * of.steps);
 }
 
+const QuickBound::Class& QuickBound::class_of(const Space::Block& block, std::size_t choice) const {
+  return classes_[block.list][class_of_[block.list][choice - block.first]];
+}
+
 Seconds QuickBound::job(std::size_t choice, Seconds step) const {
   const Space::Block& block = space_.block_of(choice);
-  return job(block.group, classes_[block.list][class_of_[block.list][choice - block.first]], step);
+  return job(block.group, class_of(block, choice), step);
+}
+
+Seconds QuickBound::step_within(std::size_t choice, Seconds job) const {
+  const Space::Block& block = space_.block_of(choice);
+  const Class& of = class_of(block, choice);
+  return (job - of.startup) / (factor_ * of.steps) - launch(block.group, of);
 }
 
 }  // namespace slmsim

@@ -38,9 +38,12 @@ class QuickBound {
   // Of a job, start-up included; `step`: another bound of a step, without its launch.
   Seconds job(std::int32_t group, const Class& of, Seconds step = Seconds{0}) const;
   Seconds job(std::size_t choice, Seconds step = Seconds{0}) const;
+  // The longest step of a job that takes no longer than this.
+  Seconds step_within(std::size_t choice, Seconds job) const;
 
  private:
   void add_classes();
+  const Class& class_of(const Space::Block& block, std::size_t choice) const;
   Seconds compute(std::int32_t group, bool anew) const;  // per sequence
   Seconds launch(std::int32_t group, const Class& of) const;
 

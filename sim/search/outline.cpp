@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-9;                // relative: sums in another order
-constexpr int kMostGpusParted = 64;               // of more, the parts are too many to try
+constexpr std::size_t kMostGpusParted = 64;       // of more, the parts are too many to try
 constexpr std::size_t kMostPairsLookedAt = 4096;  // of GPUs, for the narrowest links between two sets
 
 // Numbers of GPUs over which a mesh of this shape may divide columns, rows and sequences.
@@ -61,7 +61,7 @@ OutlineBound::OutlineBound(const Space& space)
   }
 }
 
-Seconds OutlineBound::step(std::size_t number) {
+Seconds OutlineBound::step(std::size_t number, Seconds limit) {
   const Choice choice = space_.choice(number);
   auto [training, options] = space_.trained(choice);
   const int count = options.micro_batches();
@@ -80,15 +80,28 @@ Seconds OutlineBound::step(std::size_t number) {
   const Outline& outline = at->second;
   if (!outline.plan) return Seconds{0};
   if (!may_fit(*outline.plan, space_.group(choice), count, recompute)) return Seconds{kUnbounded};
-  if (outline.stages.empty()) return distributed(space_.group(choice), count, recompute);
-  return pipeline(outline, count, recompute, has_usual_settings(choice));
+  const Group& group = space_.group(choice);
+  const bool with_messages = has_usual_settings(choice);
+  if (!outline.is_cut) return pipeline(outline, count, recompute, with_messages);
+  const Seconds least = distributed(group, count, recompute);
+  if (least > limit || limit == Seconds{kUnbounded} || group.devices.size() > kMostGpusParted) return least;
+  // The outline's stages are taken where no cut fits.
+  if (!outline.stages.empty() && pipeline(outline, count, recompute, with_messages) <= limit) return least;
+  const double sequences = static_cast<double>(training.batch) / count;
+  const double message = with_messages ? sequences * element_bytes(training.precision) : 0.0;
+  const auto* how = std::get_if<OperatorPlan>(&outline.plan->by);
+  const PipelineRun run{count, sequences, message, recompute, schedule_of(*outline.plan), how ? how->ahead : 0};
+  const StageCuts cuts = options.technique->cuts({scenario_, space_.model(), operators_, group, options});
+  return may_be_cut(cuts, run, limit) ? least : Seconds{kUnbounded};
 }
 
-OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOptions& options) const {
+OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOptions& options) {
   Outline out;
   const Group& group = space_.group(choice);
-  out.plan = options.technique->outline({scenario_, space_.model(), operators_, group, options}).plan;
+  const PlanRequest request{scenario_, space_.model(), operators_, group, options};
+  out.plan = options.technique->outline(request).plan;
   if (!out.plan) return out;
+  out.is_cut = options.technique->cuts && !options.technique->cuts(request).orders.empty();
   const std::vector<Stage>& stages = out.plan->stages;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
@@ -109,30 +122,44 @@ OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOp
 }
 
 // As stages send: each pair of GPUs its part.
-OutlineBound::Passage OutlineBound::passage(const std::vector<int>& from, const std::vector<int>& to) const {
-  Passage out;
+OutlineBound::Passage OutlineBound::passage(const std::vector<int>& from, const std::vector<int>& to) {
+  Passage out{paths(from, to)};
   const std::size_t pairs = std::max(from.size(), to.size());
   std::map<int, double> loads;
-  std::set<Passage::Path> paths;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const int a = from[pair * from.size() / pairs], b = to[pair * to.size() / pairs];
-    const Route route = network_.route(a, b);
-    const double part = 1.0 / static_cast<double>(pairs), sockets = sockets_between(scenario_.nccl_setup(), a, b);
-    Passage::Path path{part, kUnbounded, kUnbounded, route.latency, Seconds{0}};
-    for (const int link : route.links) {
-      path.rate = std::min(path.rate, network_.links()[link].bandwidth.value);
-      loads[link] += part / network_.links()[link].bandwidth.value;
-    }
-    if (route.socket_rate.value > 0) path.rate = std::min(path.rate, route.socket_rate.value * sockets);
-    if (route.windowed && route.window.steady.value > 0) {
-      path.window = route.window.steady.value * sockets;
-      path.rtt = route.window.rtt;
-    }
-    paths.insert(path);
+    const Route route = network_.route(from[pair * from.size() / pairs], to[pair * to.size() / pairs]);
+    for (const int link : route.links)
+      loads[link] += 1.0 / static_cast<double>(pairs) / network_.links()[link].bandwidth.value;
   }
-  out.paths.assign(paths.begin(), paths.end());
   for (const auto& [link, load] : loads) out.links = std::max(out.links, load);
   return out;
+}
+
+std::vector<OutlineBound::Passage::Path> OutlineBound::paths(const std::vector<int>& from, const std::vector<int>& to) {
+  const std::size_t pairs = std::max(from.size(), to.size());
+  std::set<Passage::Path> out;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    Passage::Path path = path_between(from[pair * from.size() / pairs], to[pair * to.size() / pairs]);
+    path.part = 1.0 / static_cast<double>(pairs);
+    out.insert(path);
+  }
+  return {out.begin(), out.end()};
+}
+
+const OutlineBound::Passage::Path& OutlineBound::path_between(int a, int b) {
+  const auto [at, is_new] = between_.try_emplace({a, b});
+  Passage::Path& path = at->second;
+  if (!is_new) return path;
+  const Route route = network_.route(a, b);
+  const double sockets = sockets_between(scenario_.nccl_setup(), a, b);
+  path = {1, kUnbounded, kUnbounded, route.latency, Seconds{0}};
+  for (const int link : route.links) path.rate = std::min(path.rate, network_.links()[link].bandwidth.value);
+  if (route.socket_rate.value > 0) path.rate = std::min(path.rate, route.socket_rate.value * sockets);
+  if (route.windowed && route.window.steady.value > 0) {
+    path.window = route.window.steady.value * sockets;
+    path.rtt = route.window.rtt;
+  }
+  return path;
 }
 
 Seconds OutlineBound::Passage::Path::sending(double bytes) const {
@@ -226,8 +253,8 @@ Seconds OutlineBound::replicas(const Plan& plan) {
 
 // The planner cuts the stages: as QuickBound, which divides further.
 Seconds OutlineBound::distributed(const Group& group, int micro_batches, Recompute recompute) {
+  if (group.devices.size() > kMostGpusParted) return Seconds{0};
   const int gpus = static_cast<int>(group.devices.size());
-  if (gpus > kMostGpusParted) return Seconds{0};
   const double sequences = static_cast<double>(scenario_.training.batch) / micro_batches;
   std::map<int, std::pair<int, double>> kinds;  // of GPUs: their number, and the time of all operators on one
   for (const int device : group.devices) ++kinds[kinds_[device]].first;
@@ -248,7 +275,7 @@ Seconds OutlineBound::distributed(const Group& group, int micro_batches, Recompu
 
 // Whether all GPUs together have memory for one copy of the parameters, their optimizer's state and what one micro-batch keeps for
 // its backward pass; with GPipe, what all of them keep.
-bool OutlineBound::may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute) const {
+bool OutlineBound::may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute) {
   const StateBytes state(scenario_.training);
   const double sequences =
       static_cast<double>(scenario_.training.batch) / (schedule_of(plan) == Schedule::kGpipe ? 1 : micro_batches);
@@ -264,16 +291,23 @@ bool OutlineBound::may_fit(const Plan& plan, const Group& group, int micro_batch
   for (const int device : group.devices)
     attentions.insert(scenario_.software.attention_on(scenario_.platform.devices[device].gpu, precision));
   for (const AttentionKernel attention : attentions) {
-    double bytes = 0;
-    for (std::size_t v = 0; v < like_.size(); ++v) {
-      const Operator& op = operators_[v];
-      if (recompute == Recompute::kNone || !is_inside_layers(op, layers))
-        bytes += kept_activations(op, {.sequences = sequences}, precision, attention, scenario_.software);
-    }
-    kept = std::min(kept, bytes);
+    kept = std::min(kept, kept_by_operators(sequences, recompute, attention));
   }
   if (begins_with_input(recompute)) kept += layers * stream_elements(operators_) * sequences * element_bytes(precision);
   return least + kept <= limit * (1 + kRounding);
+}
+
+// Bytes that all operators keep for the backward pass.
+double OutlineBound::kept_by_operators(double sequences, Recompute recompute, AttentionKernel attention) {
+  const auto [at, is_new] = kept_.try_emplace({sequences, recompute, attention}, 0.0);
+  const int layers = layer_count(operators_);
+  for (std::size_t v = 0; is_new && v < like_.size(); ++v) {
+    const Operator& op = operators_[v];
+    if (recompute == Recompute::kNone || !is_inside_layers(op, layers))
+      at->second +=
+          kept_activations(op, {.sequences = sequences}, scenario_.training.precision, attention, scenario_.software);
+  }
+  return at->second;
 }
 
 // Rate at which the gradients of all parameters enter a VM, or a site, from the rest: the lowest.

@@ -13,19 +13,22 @@
 // enters each VM and each site that does not hold them all, through the narrowest links of its paths.
 //
 // Where the planner cuts the stages, the operators are distributed freely over the GPUs as in QuickBound, each in the best of
-// the parts that a mesh of these GPUs may have.
+// the parts that a mesh of these GPUs may have. All its cuts are compared with a limit by the bounds above.
 #pragma once
 
+#include <array>
+#include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/compute/operator_graph.h"
 #include "sim/compute/roofline.h"
 #include "sim/platform/network.h"
 #include "sim/search/space.h"
+#include "sim/technique/alpa/planner/stage_choice.h"
 #include "sim/technique/common/plan.h"
 
 namespace slmsim {
@@ -35,8 +38,9 @@ class OutlineBound {
   // The space must outlive this.
   explicit OutlineBound(const Space& space);
 
-  // Of a step, without its launch; 0 where nothing is known, infinite where the GPUs' memory cannot suffice.
-  Seconds step(std::size_t choice);
+  // Of a step, without its launch; 0 where nothing is known, infinite where the GPUs' memory cannot suffice, or where every
+  // pipeline that the planner may cut takes longer than `limit`.
+  Seconds step(std::size_t choice, Seconds limit = Seconds{std::numeric_limits<double>::infinity()});
 
  private:
   // Least times of a micro-batch as sums over the operators before each: of all of it, of all but the gradients of weights, and
@@ -47,7 +51,7 @@ class OutlineBound {
   // Messages from one stage to its neighbour, per byte of all of them.
   struct Passage {
     struct Path {
-      double part, rate, window;                      // of the bytes; bytes per second; bytes in flight
+      double part = 1, rate = 0, window = 0;          // of the bytes; bytes per second; bytes in flight
       Seconds latency, rtt;                           // rtt 0: the window never binds
       Seconds sending(double bytes) const;            // alone, without the latency
       auto operator<=>(const Path&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
@@ -67,14 +71,31 @@ class OutlineBound {
   struct Outline {
     std::optional<Plan> plan;
     std::vector<StageOutline> stages;
+    bool is_cut = false;  // by a planner, which takes these stages where it finds none
   };
+  // How a pipeline runs its micro-batches.
+  struct PipelineRun {
+    int micro_batches = 1;
+    double sequences = 1, message = 0;  // of a micro-batch: its sequences, and the bytes of each element between stages
+    Recompute recompute = Recompute::kNone;
+    Schedule schedule = {};
+    int ahead = 0;
+    bool apart() const { return schedule == Schedule::kZeroBubble; }  // gradients of weights
+  };
+  struct Cutting;
 
-  Outline made(const Choice& choice, const TechniqueOptions& options) const;
-  Passage passage(const std::vector<int>& from, const std::vector<int>& to) const;
+  Outline made(const Choice& choice, const TechniqueOptions& options);
+  Passage passage(const std::vector<int>& from, const std::vector<int>& to);
+  std::vector<Passage::Path> paths(const std::vector<int>& from, const std::vector<int>& to);  // different ones
+  const Passage::Path& path_between(int a, int b);                                             // of all bytes
   Seconds pipeline(const Outline& outline, int micro_batches, Recompute recompute, bool with_messages);
   Seconds replicas(const Plan& plan);
+  bool may_be_cut(const StageCuts& cuts, const PipelineRun& run, Seconds limit);
+  const std::array<Passage, 2>& passages(const std::vector<int>& from,
+                                         const std::vector<int>& to);  // without their links
   Seconds distributed(const Group& group, int micro_batches, Recompute recompute);
-  bool may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute) const;
+  bool may_fit(const Plan& plan, const Group& group, int micro_batches, Recompute recompute);
+  double kept_by_operators(double sequences, Recompute recompute, AttentionKernel attention);
   double exchange_rate(const std::vector<int>& devices);
   const Work& work(int device, const MeshShape& shape, double sequences, Recompute recompute);
   const std::vector<double>& least_parts(int device, int gpus, double sequences, Recompute recompute);
@@ -91,6 +112,9 @@ class OutlineBound {
   std::map<std::tuple<int, MeshShape, double, Recompute>, Work> work_;
   std::map<std::tuple<int, int, double, Recompute>, std::vector<double>> parts_;
   std::map<std::vector<int>, double> rates_;
+  std::map<std::tuple<double, Recompute, AttentionKernel>, double> kept_;
+  std::map<std::pair<int, int>, Passage::Path> between_;
+  std::map<std::pair<std::vector<int>, std::vector<int>>, std::array<Passage, 2>> passages_;
 };
 
 }  // namespace slmsim

@@ -138,9 +138,10 @@ class Search {
   // By the outline of its plan.
   bool is_ruled_out(std::size_t choice) {
     if (threshold() == kInfinite || is_of_whole_jobs(options_.objective)) return false;
-    if (cost(choice, quick_.job(choice, outline_.step(choice))) <= threshold()) return false;
-    seen_[choice] = true;
-    return true;
+    const Seconds job{threshold() / cost(choice, Seconds{1})};  // to which the cost is proportional
+    const Seconds step = outline_.step(choice, quick_.step_within(choice, job));
+    seen_[choice] = cost(choice, quick_.job(choice, step)) > threshold();
+    return seen_[choice];
   }
 
   void assess_and_measure(const std::vector<std::size_t>& some) {

@@ -174,7 +174,8 @@ TEST_P(DrawnSlow, ClusterIsNotSimulatedBelowItsBounds) {
     const Choice choice = space.choice(i);
     if (assess(space, operators, choice, PlanObjective::kTime).status != Status::kOk) continue;
     const Measurement measured = measure(space, operators, choice, PlanObjective::kTime);
-    EXPECT_LE(quick.job(i, outline.step(i)).value, measured.job.value * (1 + kRounding))
+    const Seconds step = outline.step(i, quick.step_within(i, measured.job));
+    EXPECT_LE(quick.job(i, step).value, measured.job.value * (1 + kRounding))
         << group_text(space.group(choice).names) << ": " << space.describe(choice);
   }
 }

@@ -48,6 +48,25 @@ TEST(Outline, SendsEveryActivationOverTheLinkBetweenStages) {
   EXPECT_GE(most, 2 * kActivations / kMegabit);
 }
 
+TEST(Outline, ComparesAllCutsOfThePlannerWithALimit) {
+  const ClusterFile file(two_gpus("{l: {between: [w, e], rtt: 1 ms, bandwidth: 1 Mbps}}", "techniques: [Pipeshard]"));
+  const Scenario scenario = file.load();
+  const Space space(scenario, scenario.models.front());
+  OutlineBound outline(space);
+  // The only micro-batch goes there and back, wherever the planner cuts; computing takes milliseconds.
+  const Seconds both_ways{2 * kActivations / kMegabit};
+  int found = 0;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    const std::string words = space.describe(space.choice(i));
+    if (!words.starts_with("1 micro-batch") || words.find("planned by slmsim, 2 stages") == std::string::npos) continue;
+    ++found;
+    EXPECT_LT(outline.step(i).value, 1) << words;
+    EXPECT_LT(outline.step(i, both_ways + Seconds{1}).value, 1) << words;
+    EXPECT_EQ(outline.step(i, both_ways).value, std::numeric_limits<double>::infinity()) << words;
+  }
+  EXPECT_GT(found, 0);
+}
+
 TEST(Outline, SendsTheGradientsOfAllParametersToEveryReplica) {
   const ClusterFile file(
       two_gpus("{l: {between: [w, e], rtt: 1 ms, bandwidth: 1 Mbps}}", "techniques: [Data, ZeRO-3]"));

@@ -42,7 +42,8 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
     ++fitting;
     const Measurement measured = measure(space, operators, choice, objective);
     EXPECT_LE(quick.job(i).value, measured.job.value * (1 + kRounding)) << space.describe(choice);
-    EXPECT_LE(quick.job(i, outline.step(i)).value, measured.job.value * (1 + kRounding)) << space.describe(choice);
+    const Seconds step = outline.step(i, quick.step_within(i, measured.job));
+    EXPECT_LE(quick.job(i, step).value, measured.job.value * (1 + kRounding)) << space.describe(choice);
     EXPECT_LE(assessed.job.value, measured.job.value * (1 + kRounding)) << space.describe(choice);
     const double cost = cost_of(space, choice, objective, measured.job);
     if (fitting == 1 || cost < least) least = cost;

@@ -207,16 +207,24 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
 
 PlanResult outline_pipeshard(const PlanRequest& request) {
   PlanResult begun = begin_pipeline(request);
-  if (!begun.plan || planner_cuts_stages(request.options)) return begun;
-  const StageSelection chosen = uniform_stages(request);
-  if (chosen.stages.empty()) return {std::nullopt, chosen.reason};
+  if (!begun.plan) return begun;
+  std::vector<Stage> stages;
+  StageSelection chosen = uniform_stages(request);
+  const int tensor = std::max(1, request.options.get(kTensor));
   for (const auto& [first, last, mesh] : chosen.stages) {
-    const int tensor = std::max(1, request.options.get(kTensor));
-    if (std::string uneven = uneven_mesh(mesh.size(), tensor); !uneven.empty())
-      return {std::nullopt, std::move(uneven)};
-    begun.plan->stages.push_back({.first = first, .last = last, .mesh = mesh, .columns = tensor});
+    if (chosen.reason.empty()) chosen.reason = uneven_mesh(mesh.size(), tensor);
+    stages.push_back({.first = first, .last = last, .mesh = mesh, .columns = tensor});
+  }
+  if (chosen.reason.empty()) {
+    begun.plan->stages = std::move(stages);
+  } else if (!planner_cuts_stages(request.options)) {
+    return {std::nullopt, std::move(chosen.reason)};
   }
   return begun;
+}
+
+StageCuts cuts_of_pipeshard(const PlanRequest& request) {
+  return planner_cuts_stages(request.options) ? stage_cuts(request) : StageCuts{};
 }
 
 // The planner may start with a GPU other than the group's first.
@@ -313,6 +321,7 @@ extern const Technique kPipeshard = {
     .micro_batches = one_sequence,
     .plan = plan_pipeshard,
     .outline = outline_pipeshard,
+    .cuts = cuts_of_pipeshard,
     .lower = lower_operators,
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,

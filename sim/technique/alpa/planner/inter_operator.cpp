@@ -119,11 +119,12 @@ class Cutter {
   // this or a similar problem.
   double good_time(double known) {
     bound_ = known * (1 + kRounding);
+    find_ends();
     const auto cut = search(true);
     return cut ? cut->time : kNever;
   }
 
-  // The best cut; nothing where none takes less than `below`.
+  // The best cut, after good_time with no smaller `known`; nothing where none takes less than `below`.
   std::optional<PipelineCut> best(double known, double below) {
     bound_ = std::min(known * (1 + kRounding), below);
     const auto cut = search(false);
@@ -224,28 +225,33 @@ class Cutter {
     const double sum = head.sum + time + tail.sum;
     const double slowest = std::max({head.slowest, time, tail.slowest});
     const Submesh& submesh = p_.submeshes[stage.submesh];
-    const std::size_t all =
+    const std::size_t most =
         std::min(stage.first, submesh.first) + 1 + std::min(p_.layers - stage.last, p_.gpus - submesh.last);
+    const std::size_t all = p_.stages.value_or(most);
+    if (all > most) return kNever;
     const int rounds = (p_.micro_batches - 1) / under_way(p_, all);
     return total(p_, sum, slowest, rounds * sum);
   }
 
-  // Finds the possible ends of stages that begin with a layer on a submesh, among those that the best cut may have;
-  // false where there is no first stage.
-  bool find_ends() {
+  // Finds the possible ends of stages that begin with a layer on a submesh, among those that the best cut may have.
+  void find_ends() {
     ends_.clear();
     ends_from_.assign(1, 0);
     for (std::size_t first = 0; first < p_.layers; ++first) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
         for (std::size_t last = first + 1; last <= p_.layers && heads_[first][m].sum != kNever; ++last) {
           const double at_least = least(PipelineStage{first, last, m});
-          if (at_least < kNever && at_least <= bound_) ends_.push_back(last);
+          if (at_least < kNever && at_least <= bound_) ends_.push_back({last, at_least});
         }
         ends_from_.push_back(ends_.size());
       }
-      if (ends_.empty()) return false;
+      if (ends_.empty()) return;
     }
-    return true;
+  }
+  bool has_first_stage() const {
+    const std::size_t places = std::min(p_.submeshes.size(), ends_from_.size() - 1);
+    const auto from = ends_.begin(), to = from + static_cast<std::ptrdiff_t>(ends_from_[places]);
+    return std::any_of(from, to, [&](const End& end) { return end.at_least <= bound_; });
   }
 
   // Lower bound of the time of all cuts that end in this suffix of `stages` stages; infinite where there are none. The
@@ -255,7 +261,8 @@ class Cutter {
     const LowerBound& head = heads_[first][m];
     if (head.sum == kNever) return kNever;
     const double sum = head.sum + suffix.sum, slowest = std::max(head.slowest, suffix.slowest);
-    const std::size_t all = stages + std::min(first, p_.submeshes[m].first);
+    const std::size_t most = stages + std::min(first, p_.submeshes[m].first), all = p_.stages.value_or(most);
+    if (all > most) return kNever;
     const int rounds = (p_.micro_batches - 1) / under_way(p_, all);
     return total(p_, sum, slowest, std::max(suffix.waiting, rounds * sum));
   }
@@ -265,7 +272,7 @@ class Cutter {
     const std::size_t most = p_.stages.value_or(std::min(p_.layers, p_.gpus));
     std::size_t best = kNoEntry;
     entries_.clear();
-    if (!find_ends()) return std::nullopt;
+    if (!has_first_stage()) return std::nullopt;
     Fronts behind(p_.layers * p_.submeshes.size()), fronts(behind.size());
     for (std::size_t stages = 1; stages <= most; ++stages) {
       for (auto& front : fronts) front.clear();
@@ -280,6 +287,7 @@ class Cutter {
           if (best == kNoEntry || total(p_, entries_[e]) < total(p_, entries_[best])) best = e;
         }
       }
+      if (best != kNoEntry) bound_ = std::min(bound_, total(p_, entries_[best]) * (1 + kRounding));
     }
     if (best == kNoEntry) return std::nullopt;
     PipelineCut cut{{}, total(p_, entries_[best])};
@@ -291,7 +299,8 @@ class Cutter {
   void extend(const Fronts& behind, std::size_t stages, PipelineStage stage, bool one_each, Front& front) {
     const std::size_t end = p_.submeshes[stage.submesh].last, place = at(stage.first, stage.submesh);
     for (std::size_t i = ends_from_[place]; i < ends_from_[place + 1]; ++i) {
-      stage.last = ends_[i];
+      if (ends_[i].at_least > bound_) continue;
+      stage.last = ends_[i].last;
       if (stage.last == p_.layers) {
         if (stages == 1) add(stage, nullptr, 0, kNoEntry, stages, one_each, front);
         continue;
@@ -341,7 +350,12 @@ class Cutter {
   std::vector<std::size_t> first_edge_;                // per submesh: one edge for each possible successor
   std::vector<std::vector<double>> sent_;              // by layer and edge
   std::vector<std::vector<LowerBound>> heads_, tails_;
-  std::vector<std::size_t> ends_, ends_from_;  // ends_ of a place start at its entry in ends_from_
+  struct End {
+    std::size_t last;
+    double at_least;  // lower bound of the time of all cuts with this stage
+  };
+  std::vector<End> ends_;
+  std::vector<std::size_t> ends_from_;  // ends_ of a place start at its entry
   std::vector<Suffix> entries_;
 };
 

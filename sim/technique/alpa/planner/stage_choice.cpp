@@ -67,22 +67,22 @@ std::vector<Submesh> submeshes_of(const Vms& vms, std::size_t tensor) {
 class Chooser {
  public:
   Chooser(const PlanRequest& request, const Network& network)
-      : request_(request), network_(network), kinds_(request.scenario.platform) {
-    const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
-    const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
-    starts_ = cluster_operators(request.operators, layers);
-    starts_.push_back(boost::num_vertices(request.operators));
+      : request_(request),
+        network_(network),
+        cuts_(stage_cuts(request)),
+        starts_(cuts_.starts),
+        kinds_(request.scenario.platform) {
     sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches();
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
 
-  // The best cut for VMs in any of these orders; ties by the first order.
-  std::vector<ChosenStage> best(const std::vector<Vms>& orders) {
+  // The best cut for VMs in any order; ties by the first order.
+  std::vector<ChosenStage> best() {
     std::vector<Meshes> meshes;
-    meshes.reserve(orders.size());  // problems refer to them
+    meshes.reserve(cuts_.orders.size());  // problems refer to them
     std::vector<PipelineProblem> problems;
-    problems.reserve(orders.size());
-    for (const Vms& vms : orders) problems.push_back(problem_of(vms, meshes.emplace_back()));
+    problems.reserve(cuts_.orders.size());
+    for (const StageCuts::Order& order : cuts_.orders) problems.push_back(problem_of(order, meshes.emplace_back()));
     std::vector<ChosenStage> out;
     if (const auto best = cut_pipelines(problems)) {
       for (const auto& stage : best->cut.stages)
@@ -99,17 +99,16 @@ class Chooser {
   };
 
   // The problem of cutting the VMs in this order, and its meshes.
-  PipelineProblem problem_of(const Vms& vms, Meshes& meshes) {
-    std::vector<int> devices;
-    for (const auto& vm : vms) devices.insert(devices.end(), vm.begin(), vm.end());
+  PipelineProblem problem_of(const StageCuts::Order& order, Meshes& meshes) {
+    const std::vector<int>& devices = order.devices;
     PipelineProblem problem;
     problem.layers = starts_.size() - 1;
     problem.gpus = devices.size();
-    problem.submeshes = submeshes_of(vms, static_cast<std::size_t>(std::max(1, request_.options.get(kTensor))));
+    problem.submeshes = order.submeshes;
     problem.micro_batches = request_.options.micro_batches();
     problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
     problem.ahead = request_.options.get(kAhead);
-    if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
+    if (cuts_.stages > 0) problem.stages = cuts_.stages;
     for (const auto& submesh : problem.submeshes) {
       const auto& mesh = meshes.devices.emplace_back(devices.begin() + static_cast<long>(submesh.first),
                                                      devices.begin() + static_cast<long>(submesh.last));
@@ -251,7 +250,8 @@ class Chooser {
   const PlanRequest& request_;
   const Network& network_;
   Recompute recompute_;
-  std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
+  StageCuts cuts_;
+  const std::vector<std::size_t>& starts_;
   double sequences_ = 0;
   MeshKinds kinds_;
   std::map<std::vector<int>, std::size_t> kind_numbers_, mesh_numbers_;
@@ -283,22 +283,41 @@ bool exchanges_equal_ones(const std::vector<std::size_t>& equal, const std::vect
   return false;
 }
 
-}  // namespace
-
-std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network) {
+// Orders of the VMs that the planner tries.
+std::vector<Vms> orders_of(const PlanRequest& request) {
   const Vms vms = by_vm(request);
-  Chooser chooser(request, network);
   const std::vector<std::size_t> equal = equal_vms_of(request.scenario.platform, vms);
   std::vector<std::size_t> order(vms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const bool permuted = request.options.get(kPlanner) == Planner::kSlmsim && vms.size() <= kMostVmsPermuted;
-  std::vector<Vms> orders;
+  std::vector<Vms> out;
   do {
     if (exchanges_equal_ones(equal, order)) continue;
-    orders.emplace_back();
-    for (const std::size_t i : order) orders.back().push_back(vms[i]);
+    out.emplace_back();
+    for (const std::size_t i : order) out.back().push_back(vms[i]);
   } while (permuted && std::next_permutation(order.begin(), order.end()));
-  return chooser.best(orders);
+  return out;
+}
+
+}  // namespace
+
+StageCuts stage_cuts(const PlanRequest& request) {
+  const std::size_t gpus = request.group.devices.size(), most = gpus > kMostGpusApart ? kFewLayers : kMostLayers;
+  StageCuts out;
+  out.columns = std::max(1, request.options.get(kTensor));
+  out.starts = cluster_operators(request.operators, std::min(static_cast<std::size_t>(request.model.layers), most));
+  out.starts.push_back(boost::num_vertices(request.operators));
+  out.stages = static_cast<std::size_t>(std::max(0, request.options.get(kStages)));
+  for (const Vms& vms : orders_of(request)) {
+    StageCuts::Order& order = out.orders.emplace_back();
+    for (const auto& vm : vms) order.devices.insert(order.devices.end(), vm.begin(), vm.end());
+    order.submeshes = submeshes_of(vms, static_cast<std::size_t>(out.columns));
+  }
+  return out;
+}
+
+std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network) {
+  return Chooser(request, network).best();
 }
 
 }  // namespace slmsim

@@ -50,6 +50,19 @@ struct StageTables {
   std::map<Key, StageFigures> known = {};
 };
 
+// The pipelines among which the planner chooses: stages of consecutive layers on submeshes of the GPUs in one of several orders.
+struct StageCuts {
+  struct Order {
+    std::vector<int> devices;
+    std::vector<Submesh> submeshes;
+  };
+  std::vector<std::size_t> starts;  // first operator of each layer, and the number of operators
+  std::vector<Order> orders;
+  std::size_t stages = 0;  // 0: any number
+  int columns = 1;         // of each stage's mesh (Stage::columns)
+};
+StageCuts stage_cuts(const PlanRequest& request);
+
 // Up to this number of VMs, planner kSlmsim tries every order.
 inline constexpr std::size_t kMostVmsPermuted = 4;
 
