@@ -217,15 +217,14 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario, const std::vect
 
 std::vector<Assumption> assumptions_by_time(const Scenario& scenario,
                                             const std::vector<const Prediction*>& predictions) {
-  const auto all = assumptions_of(scenario);
+  auto out = assumptions_of(scenario, predictions);
   std::map<std::string, double> shares;  // by text
   for (const Prediction* prediction : predictions) {
-    for (const auto& one : assumptions_of(all, scenario, *prediction)) {
+    for (const auto& one : assumptions_of(out, scenario, *prediction)) {
       double& share = shares[one.text];
       share = std::max(share, share_of_time(one, scenario, *prediction));
     }
   }
-  auto out = assumptions_of(scenario, predictions);
   std::ranges::stable_sort(out, std::ranges::greater(), [&](const Assumption& one) { return shares.at(one.text); });
   return out;
 }

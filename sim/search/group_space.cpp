@@ -176,6 +176,7 @@ std::vector<Counts> near_all_or_none(const std::vector<Counts>& of, std::size_t 
 std::vector<Subset> some_subsets(const std::vector<Block>& blocks) {
   const auto kinds = kinds_of(blocks);
   std::vector<Counts> of;
+  of.reserve(kinds.size());
   for (const auto& kind : kinds) of.push_back(thinned(kind.size()));
   std::vector<Subset> out;
   for (const Counts& counts : near_all_or_none(of, kMostGroups)) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-9;                // relative: sums in another order
-constexpr std::size_t kMostGpusParted = 64;       // of more, the parts are too many to try
+constexpr std::size_t kMostGpusParted = 64;       // larger groups have too many parts to try
 constexpr std::size_t kMostPairsLookedAt = 4096;  // of GPUs, for the narrowest links between two sets
 
 // Numbers of GPUs over which a mesh of this shape may divide columns, rows and sequences.
@@ -82,7 +82,7 @@ Seconds OutlineBound::step(std::size_t number, Seconds limit) {
   if (!may_fit(*outline.plan, space_.group(choice), count, recompute)) return Seconds{kUnbounded};
   const Group& group = space_.group(choice);
   const bool with_messages = has_usual_settings(choice);
-  if (!outline.is_cut) return pipeline(outline, count, recompute, with_messages);
+  if (outline.cuts.orders.empty()) return pipeline(outline, count, recompute, with_messages);
   const Seconds least = distributed(group, count, recompute);
   if (least > limit || limit == Seconds{kUnbounded} || group.devices.size() > kMostGpusParted) return least;
   // The outline's stages are taken where no cut fits.
@@ -91,8 +91,7 @@ Seconds OutlineBound::step(std::size_t number, Seconds limit) {
   const double message = with_messages ? sequences * element_bytes(training.precision) : 0.0;
   const auto* how = std::get_if<OperatorPlan>(&outline.plan->by);
   const PipelineRun run{count, sequences, message, recompute, schedule_of(*outline.plan), how ? how->ahead : 0};
-  const StageCuts cuts = options.technique->cuts({scenario_, space_.model(), operators_, group, options});
-  return may_be_cut(cuts, run, limit) ? least : Seconds{kUnbounded};
+  return may_be_cut(outline.cuts, run, limit) ? least : Seconds{kUnbounded};
 }
 
 OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOptions& options) {
@@ -101,7 +100,7 @@ OutlineBound::Outline OutlineBound::made(const Choice& choice, const TechniqueOp
   const PlanRequest request{scenario_, space_.model(), operators_, group, options};
   out.plan = options.technique->outline(request).plan;
   if (!out.plan) return out;
-  out.is_cut = options.technique->cuts && !options.technique->cuts(request).orders.empty();
+  if (options.technique->cuts) out.cuts = options.technique->cuts(request);
   const std::vector<Stage>& stages = out.plan->stages;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];

@@ -38,9 +38,9 @@ class OutlineBound {
   // The space must outlive this.
   explicit OutlineBound(const Space& space);
 
-  // Of a step, without its launch; 0 where nothing is known, infinite where the GPUs' memory cannot suffice, or where every
-  // pipeline that the planner may cut takes longer than `limit`.
-  Seconds step(std::size_t choice, Seconds limit = Seconds{std::numeric_limits<double>::infinity()});
+  // Lower bound of a step's time without its launch: 0 where nothing is known, infinite where the GPUs' memory cannot suffice or
+  // every pipeline that the planner may cut takes longer than `limit`.
+  Seconds step(std::size_t number, Seconds limit = Seconds{std::numeric_limits<double>::infinity()});
 
  private:
   // Least times of a micro-batch as sums over the operators before each: of all of it, of all but the gradients of weights, and
@@ -51,7 +51,7 @@ class OutlineBound {
   // Messages from one stage to its neighbour, per byte of all of them.
   struct Passage {
     struct Path {
-      double part = 1, rate = 0, window = 0;          // of the bytes; bytes per second; bytes in flight
+      double part = 1, rate = 0, window = 0;          // share of the bytes; bytes per second; bytes in flight
       Seconds latency, rtt;                           // rtt 0: the window never binds
       Seconds sending(double bytes) const;            // alone, without the latency
       auto operator<=>(const Path&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
@@ -71,12 +71,12 @@ class OutlineBound {
   struct Outline {
     std::optional<Plan> plan;
     std::vector<StageOutline> stages;
-    bool is_cut = false;  // by a planner, which takes these stages where it finds none
+    StageCuts cuts;  // where a planner cuts the stages, which falls back to those above
   };
   // How a pipeline runs its micro-batches.
   struct PipelineRun {
     int micro_batches = 1;
-    double sequences = 1, message = 0;  // of a micro-batch: its sequences, and the bytes of each element between stages
+    double sequences = 1, message = 0;  // per micro-batch: sequences, and bytes of each element sent between stages
     Recompute recompute = Recompute::kNone;
     Schedule schedule = {};
     int ahead = 0;
@@ -87,7 +87,7 @@ class OutlineBound {
   Outline made(const Choice& choice, const TechniqueOptions& options);
   Passage passage(const std::vector<int>& from, const std::vector<int>& to);
   std::vector<Passage::Path> paths(const std::vector<int>& from, const std::vector<int>& to);  // different ones
-  const Passage::Path& path_between(int a, int b);                                             // of all bytes
+  const Passage::Path& path_between(int a, int b);                                             // carries all bytes
   Seconds pipeline(const Outline& outline, int micro_batches, Recompute recompute, bool with_messages);
   Seconds replicas(const Plan& plan);
   bool may_be_cut(const StageCuts& cuts, const PipelineRun& run, Seconds limit);

@@ -21,7 +21,7 @@ struct OutlineBound::Cutting {
   struct Mesh {
     std::size_t first = 0, last = 0;
     std::vector<int> devices;
-    std::vector<const Work*> works = {};                       // of each kind of GPU
+    std::vector<const Work*> works = {};                       // one per kind of GPU
     std::vector<const std::array<Passage, 2>*> passages = {};  // to each mesh that may follow, once known
   };
   // Least sums over the stages before a mesh, with messages: until they return a micro-batch, and until they have sent one.
@@ -38,7 +38,7 @@ struct OutlineBound::Cutting {
   const double limit;
   std::vector<Mesh> meshes;
   std::vector<std::vector<std::size_t>> starting_at;  // meshes by their first GPU
-  std::vector<Sums> sums;                             // of each layer and mesh that a stage may begin with
+  std::vector<Sums> sums;                             // per layer and mesh that a stage may begin with
 
   Cutting(OutlineBound& of, const StageCuts& given, const StageCuts::Order& order, const PipelineRun& how, Seconds most)
       : bound(of), cuts(given), run(how), limit(most.value * (1 + kLimitRounding)) {

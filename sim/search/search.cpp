@@ -108,7 +108,7 @@ class Search {
     return (proving_ ? list_.front() : list_.back()).cost * (1 + kSame);
   }
 
-  void try_all(std::vector<std::size_t> choices) {
+  void try_all(const std::vector<std::size_t>& choices) {
     std::vector<std::pair<double, std::size_t>> bounded;
     for (const std::size_t i : choices) {
       const double bound = options_.exhaustive ? 0 : quick(i);
@@ -317,14 +317,14 @@ class Search {
     }
     try_all(first);
     as_given();
-    plant(std::move(first));
-    plant(std::move(seeds));
+    plant(first);
+    plant(seeds);
     if (options_.kinds) settle(plain);
   }
 
-  void plant(std::vector<std::size_t> seeds) {
+  void plant(const std::vector<std::size_t>& seeds) {
     too_large_.clear();
-    try_all(std::move(seeds));
+    try_all(seeds);
     std::vector<std::size_t> again;
     for (const std::size_t i : too_large_) {
       if (const auto found = other_rematerialisation(i)) again.push_back(*found);

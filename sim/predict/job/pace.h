@@ -9,7 +9,7 @@ namespace slmsim {
 // Times in seconds. `from`: since the job's beginning. `phase`: since the end of the last pause.
 class Pace {
  public:
-  explicit Pace(const JobProcess& process);
+  explicit Pace(const JobProcess& job);
 
   // Number of checkpoints whose pause ends within `length`.
   double checkpoints(double phase, double length) const;

@@ -59,7 +59,7 @@ struct StageCuts {
   std::vector<std::size_t> starts;  // first operator of each layer, and the number of operators
   std::vector<Order> orders;
   std::size_t stages = 0;  // 0: any number
-  int columns = 1;         // of each stage's mesh (Stage::columns)
+  int columns = 1;         // number of columns of each stage's mesh (Stage::columns)
 };
 StageCuts stage_cuts(const PlanRequest& request);
 
