@@ -35,9 +35,8 @@ namespace {
 constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones
 constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
-// Where connections lose segments: losses until windows have shrunk from those of slow start to their mean, losses from which a
-// mean is taken, and the least number of rounds from which its error is.
-constexpr double kFirstLosses = 30, kCountedLosses = 100;
+// Where connections lose segments: losses from which a mean is taken, and the least number of rounds from which its error is.
+constexpr double kCountedLosses = 100;
 constexpr int kLeastRounds = 4;
 
 struct IterationSample : FewBatches {
@@ -153,16 +152,15 @@ double least_losses_of_a_round(const TaskGraph& few, const TaskGraph& one_more) 
   return least;
 }
 
-// Where a device's rounds begin: `rounds` of them, the first one `first` rounds after the middle of what `few` has.
-std::vector<double> begins_of_rounds(const IterationSample& few, const IterationSample& more, int device, int first,
-                                     int rounds) {
+// Where a device's further rounds begin, from the middle of what `few` has on.
+std::vector<double> begins_of_rounds(const IterationSample& few, const IterationSample& more, int device, int rounds) {
   const auto line = static_cast<std::size_t>(device);
   const std::vector<TaskId>& stream = more.lines[line];
-  const std::size_t tasks = (stream.size() - few.lines[line].size()) / static_cast<std::size_t>(first + rounds);
+  const std::size_t first = few.lines[line].size() / 2,
+                    tasks = (stream.size() - few.lines[line].size()) / static_cast<std::size_t>(rounds);
   std::vector<double> out;
-  for (int i = first; i <= first + rounds; ++i)
-    out.push_back(
-        more.iteration.times.last.start[stream[few.lines[line].size() / 2 + tasks * static_cast<std::size_t>(i)]]);
+  for (int i = 0; i <= rounds; ++i)
+    out.push_back(more.iteration.times.last.start[stream[first + tasks * static_cast<std::size_t>(i)]]);
   return out;
 }
 
@@ -175,19 +173,16 @@ double error_of_mean(const std::vector<double>& begins) {
   return 2 * std::sqrt(sum / (count - 1) / count) / mean;
 }
 
-// An iteration whose connections meet losses in every round: once windows have shrunk to their mean, a round takes the mean of
-// as many as meet enough losses. `few`: of `count` micro-batches; `one_more`: with a further round.
+// An iteration whose connections meet losses in every round: a round takes the mean of several that meet enough of them.
+// `few`: of `count` micro-batches; `one_more`: with a further round.
 std::optional<Iteration> at_mean_rate(const LowerRequest& request, const IterationSample& few, int count,
                                       const IterationSample& one_more, Colouring& alike, bool links,
                                       std::set<int>* apart) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   const double losses = least_losses_of_a_round(few.graph(), one_more.graph());
-  const auto rounds_of = [&](double wanted) {
-    return static_cast<int>(std::min<double>(all, std::ceil(wanted / losses)));
-  };
-  const int first = rounds_of(kFirstLosses), rounds = std::max(kLeastRounds, rounds_of(kCountedLosses)),
-            simulated = count + (first + rounds) * round;
-  if (losses <= 0 || kWorthIt * simulated > all) return std::nullopt;
+  const double enough = std::max<double>(kLeastRounds, std::ceil(kCountedLosses / losses));
+  if (losses <= 0 || kWorthIt * (count + enough * round) > all) return std::nullopt;
+  const int rounds = static_cast<int>(enough), simulated = count + rounds * round;
   IterationSample more{sample(request, simulated, alike), {}};
   Iteration& out = more.iteration;
   out.times = simulate_iterations(more.graph(), {.record_flows = links, .coarse = true});
@@ -203,18 +198,17 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, const Iterati
     return std::nullopt;
   }
   const int device = slowest_device(computing_times(more.graph()));
-  const std::vector<double> begins = begins_of_rounds(few, more, device, first, rounds);
+  const std::vector<double> begins = begins_of_rounds(few, more, device, rounds);
   const double left = static_cast<double>(all - simulated) / round;
   const Repetition again{begins.front(), begins.back() - begins.front(), left / rounds};
   out.times.spread =
       std::max({out.times.spread, error_of_mean(begins), 1 / std::sqrt(losses * static_cast<double>(all) / round)});
   out.parts = break_down(more.graph(), last, request.plan.stages.size() > 1, device, again);
-  const double each = left / (first + rounds);  // of what `more` has beside `few`
   if (links) {
     add_inner_flows(more.graph(), last);
     const std::vector<double> before = bytes_of(few.graph());
     std::vector<double> bytes = bytes_of(more.graph());
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += (bytes[i] - before[i]) * each;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += (bytes[i] - before[i]) * again.count;
     carry(last, bytes, again);
     out.links = link_use(more.graph(), last, again);
     out.interconnects = interconnect_use(more.graph(), last, false, again);
@@ -224,7 +218,7 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, const Iterati
   if (out.basis = more.lowered.basis; out.basis) {
     TimeBasis added = *out.basis;
     added += *few.lowered.basis * -1;
-    *out.basis += added * each;
+    *out.basis += added * again.count;
   }
   return std::move(out);
 }

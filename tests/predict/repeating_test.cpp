@@ -63,7 +63,7 @@ TEST_P(Lossy, RoundsTakeTheMeanOfAFew) {
   const Prediction few = predict(scenario, {.links = true, .ignore_memory = true}).front(),
                    all = predict(scenario, {.links = true, .whole = true, .ignore_memory = true}).front();
   EXPECT_GT(few.spread, kOfWhole);
-  EXPECT_NEAR(few.iteration / all.iteration, 1, 2 * kOfWhole);
+  EXPECT_NEAR(few.iteration / all.iteration, 1, kOfWhole);
   EXPECT_NEAR(few.breakdown.compute / all.breakdown.compute, 1, kRounding);
   ASSERT_EQ(few.links.size(), all.links.size());
   for (std::size_t i = 0; i < all.links.size(); ++i) {
