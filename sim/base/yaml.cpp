@@ -237,6 +237,18 @@ std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
   return std::nullopt;
 }
 
+// Refuses what follows a closing bracket on its line, which yaml-cpp reports as an error of the map or as another document.
+void refuse_after_bracket(const std::shared_ptr<const Source>& source, int line, int column) {
+  std::string_view rest = source->text;
+  for (int i = 1; i < line && rest.find('\n') != std::string_view::npos; ++i) rest.remove_prefix(rest.find('\n') + 1);
+  const std::string_view before = rest.substr(0, static_cast<std::size_t>(column - 1));
+  const std::size_t last = before.find_last_not_of(' ');
+  if (last == std::string_view::npos || (before[last] != ']' && before[last] != '}')) return;
+  throw InputError(
+      {source, line, column},
+      fmt::format("not valid YAML: nothing may follow a {}; a list repeats its items: [a, a]", before[last]));
+}
+
 Node parse(const std::shared_ptr<const Source>& source) {
   if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
     const std::string_view before = std::string_view(source->text).substr(0, at);
@@ -253,13 +265,16 @@ Node parse(const std::shared_ptr<const Source>& source) {
     Node root = builder.take();
     TreeBuilder second(source);
     if (parser.HandleNextDocument(second)) {
-      throw InputError(second.take().place, "a second YAML document; one file holds one document");
+      const Place place = second.take().place;
+      refuse_after_bracket(source, place.line, place.column);
+      throw InputError(place, "a second YAML document; one file holds one document");
     }
     return root;
   } catch (const YAML::Exception& error) {
     if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
       throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML allows only spaces there");
     const bool marked = !error.mark.is_null();
+    if (marked) refuse_after_bracket(source, error.mark.line + 1, error.mark.column + 1);
     const auto hint =
         std::ranges::find_if(kHints, [&](const auto& one) { return error.msg.find(one.first) != std::string::npos; });
     throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},

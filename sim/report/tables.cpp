@@ -92,31 +92,35 @@ std::vector<Assumption> assumptions_of_all(const ExplainResult& result) {
 
 void add_explanation(std::string& out, const Explanation& e) {
   const Prediction& p = e.prediction;
-  out += fmt::format("\n{}, {} on {}: ", p.model, p.technique->name, group_text(p.group));
+  const std::string of = fmt::format("{}, {} on {}: ", p.model, p.technique->name, group_text(p.group));
+  out += "\n";
   if (p.status != Status::kOk) {
-    out += fmt::format("{}; {}\n", p.status == Status::kOutOfMemory ? "out of memory" : "cannot run", p.reason);
+    out += wrapped(
+        "", fmt::format("{}{}; {}", of, p.status == Status::kOutOfMemory ? "out of memory" : "cannot run", p.reason));
     return;
   }
-  out += fmt::format("{} per iteration\n  {}\n", to_text(p.iteration), e.advice);
+  out += fmt::format("{}{} per iteration\n", of, to_text(p.iteration)) + wrapped("  ", e.advice);
   const std::size_t width = column_width(e.limits.single, 0, [](const auto& limit) { return limit.name; });
   for (const auto& limit : e.limits.single) {
-    out += fmt::format("  gives back {:>8}  {:>4.0f} %  {:<{}}  {}\n", to_text(limit.given_back),
-                       100 * (limit.given_back / p.iteration), limit.name, width, limit.what);
+    out += wrapped(fmt::format("  gives back {:>8}  {:>4.0f} %  {:<{}}  ", to_text(limit.given_back),
+                               100 * (limit.given_back / p.iteration), limit.name, width),
+                   limit.what);
   }
-  const auto share = [&](Seconds of) { return fmt::format("{:.0f} %", 100 * (of / p.iteration)); };
+  const auto share = [&](Seconds time) { return fmt::format("{:.0f} %", 100 * (time / p.iteration)); };
   for (const auto& pair : e.limits.pairs) {
-    out += fmt::format("  hidden     {} and {} give back {} ({}) together, {} and {} alone\n", pair.first, pair.second,
-                       to_text(pair.together), share(pair.together), to_text(pair.alone_first),
-                       to_text(pair.alone_second));
+    out += wrapped("  hidden     ", fmt::format("{} and {} give back {} ({}) together, {} and {} alone", pair.first,
+                                                pair.second, to_text(pair.together), share(pair.together),
+                                                to_text(pair.alone_first), to_text(pair.alone_second)));
   }
   std::vector<std::string> in_turn;
   for (const auto& limit : e.limits.in_turn)
     in_turn.push_back(fmt::format("{} {}", fmt::join(limit.names, " with "), share(limit.given_back)));
   if (!in_turn.empty())
-    out += fmt::format("  in turn    {}; {} is left\n", fmt::join(in_turn, ", then "), share(e.limits.left));
+    out += wrapped("  in turn    ", fmt::format("{}; {} is left", fmt::join(in_turn, ", then "), share(e.limits.left)));
   for (const auto& change : e.what_ifs) {
-    out += fmt::format("  takes      {:>8}  {:>+4.0f} %  --set {}\n", to_text(change.iteration),
-                       100 * (change.iteration / p.iteration - 1), set_words(change.set));
+    out += wrapped(fmt::format("  takes      {:>8}  {:>+4.0f} %  ", to_text(change.iteration),
+                               100 * (change.iteration / p.iteration - 1)),
+                   "--set " + set_words(change.set));
   }
 }
 
@@ -331,9 +335,12 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
   std::string out;
   for (const auto& result : results) {
     out += fmt::format(
-        "{}{}: time that an iteration gives back without one limit, and without one limit after the other (in turn);\n"
-        "time that it takes with other settings. Each number is a separate prediction: single ones need not add up.\n",
-        out.empty() ? "" : "\n", result.scenario.name);
+        "{}{}", out.empty() ? "" : "\n",
+        wrapped("",
+                fmt::format("{}: time that an iteration gives back without one limit, and without one limit after "
+                            "the other (in turn); time that it takes with other settings. Each number is a separate "
+                            "prediction: single ones need not add up.",
+                            result.scenario.name)));
     for (const auto& e : result.explanations) add_explanation(out, e);
     if (result.stopped)
       out += fmt::format("\nstopped before the end: {} explained, others are missing\n", result.explanations.size());

@@ -39,6 +39,7 @@ class JobReader {
     job_.samples = static_cast<int>(
         fields_.integer({"samples", "Number of jobs drawn."}, {1, 1'000'000}, std::int64_t{job_.samples}));
     job_.seed = fields_.integer({"seed", "Seed of the draws."}, {0, 1LL << 53}, job_.seed);
+    fields_.done();
     if (says_nothing() && fields_.is_map() && !fields_.describing())
       fields_.error(
           "samples",
@@ -271,7 +272,6 @@ bool JobRules::fails() const {
 
 JobRules read_job(Fields fields, const Platform& platform, int epochs, bool priced, Reading& reading) {
   JobRules job = JobReader(fields, platform, epochs, priced, reading).read();
-  fields.done();
   return job;
 }
 

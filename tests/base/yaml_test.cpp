@@ -106,6 +106,12 @@ TEST(Yaml, RefusesASecondDocument) {
               ElementsAre("run.yaml:3:1: error: a second YAML document; one file holds one document"));
 }
 
+TEST(Yaml, RefusesWhatFollowsABracket) {
+  const std::string what = "error: not valid YAML: nothing may follow a ]; a list repeats its items: [a, a]";
+  EXPECT_THAT(errors_in("gpus: [rtx4090]x2\nsite: here\n"), ElementsAre("run.yaml:1:16: " + what));
+  EXPECT_THAT(errors_in("[rtx4090]x2\n"), ElementsAre("run.yaml:1:10: " + what));
+}
+
 TEST(Yaml, AllowsTheMarksAroundOneDocument) { EXPECT_THAT(errors_in("---\na: 1\n...\n"), ElementsAre()); }
 
 TEST(Yaml, SaysWhereTheSyntaxIsWrong) {

@@ -8,6 +8,7 @@ namespace slmsim::job_test {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -53,6 +54,7 @@ TEST_F(JobRulesOf, AScenarioMayWriteToASite) {
 // Settings without effect, or that would be assumed in silence.
 TEST_F(JobRulesOf, AScenarioMustHaveAnEffect) {
   EXPECT_THAT(errors({"job={}"}), Contains(HasSubstr("job has no effect: it states no failures")));
+  EXPECT_THAT(errors({"job.mtbf=3h"}), ElementsAre(HasSubstr("unknown key \"mtbf\" in job")));
   EXPECT_THAT(errors({"job={seed: 5}"}), Contains(HasSubstr("job has no effect")));
   EXPECT_THAT(errors({"job={restart: 1 min, lease: 1 d}"}),
               Contains(HasSubstr("job.restart has no effect: nothing fails; state job.failures")));
