@@ -57,14 +57,19 @@ class Advisor {
     return regrets_[pick][world] <= scenario_.selection.delta * bests_[world];
   }
 
+  // The least expected cost; of near ties within delta, one that leaves the training as it is (predict/algorithm.h).
   std::size_t pick_of(const std::vector<double>& weights) const {
-    std::size_t pick = own_.front();
-    double least = kNever;
+    double best = 0;
+    for (std::size_t w = 0; w < weights.size(); ++w) best += std::isfinite(bests_[w]) ? weights[w] * bests_[w] : 0;
+    std::size_t pick = own_.front(), usual = pick;
+    double least = kNever, least_usual = kNever;
     for (const std::size_t c : own_) {
       const double sum = std::inner_product(weights.begin(), weights.end(), regrets_[c].begin(), 0.0);
       if (sum < least * (1 - 1e-9)) least = sum, pick = c;
+      if (one_changes_training(scenario_.techniques, ensemble_.cells[c].technique)) continue;
+      if (sum < least_usual * (1 - 1e-9)) least_usual = sum, usual = c;
     }
-    return pick;
+    return best + least_usual <= (best + least) * (1 + scenario_.selection.delta) ? usual : pick;
   }
 
   NextRun judge(std::size_t candidate, const NextPick& now) const {

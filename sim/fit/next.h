@@ -32,7 +32,7 @@ struct NextRun {
 
 struct NextPick {
   std::string model;
-  std::size_t pick = 0;       // index of the candidate with the lowest expected cost
+  std::size_t pick = 0;       // index of the candidate
   double right = 0;           // probability that nothing is better by more than delta
   double regret = 0;          // expected, in the objective's unit (seconds)
   bool stop = false;          // sure enough, or no run is worth its cost

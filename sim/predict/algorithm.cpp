@@ -204,9 +204,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
     out.steps.push_back(fmt::format("at the edge of memory times count {:g} times", kEdgeSlowdown));
   const Prediction* pick = best;
   const auto changes = [&](const Prediction& p) {
-    return std::any_of(scenario.techniques.begin(), scenario.techniques.end(), [&](const TechniqueOptions& options) {
-      return options.technique == p.technique && changes_training(options);
-    });
+    return one_changes_training(scenario.techniques, p.technique->name);
   };
   bool any_changes = changes(*best);
   std::vector<std::string> ties;

@@ -5,6 +5,7 @@
 // The functions use types of later rooms, which are only declared here.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,12 @@ struct Technique {
 
 inline bool changes_training(const TechniqueOptions& options) {
   return options.technique->changes_training && options.technique->changes_training(options);
+}
+
+// Of a scenario's techniques, the one of this name.
+inline bool one_changes_training(const std::vector<TechniqueOptions>& all, const std::string& name) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const TechniqueOptions& one) { return one.technique->name == name && changes_training(one); });
 }
 
 // All techniques, in the order in which they are listed and reported: sim/technique/table.cpp, which every program

@@ -127,6 +127,22 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   for (const auto& run : next.runs) EXPECT_LE(run.saved, next.regret * (1 + 1e-9)) << "no run tells more than all";
 }
 
+// Delta is a tenth: 5 % less is no reason to change the training, a third less is.
+TEST(Next, OfNearTiesPicksWhatLeavesTheTrainingAsItIs) {
+  const auto pick_of = [](double changing, double usual) {
+    auto e = ensemble_of_seconds({{changing, usual}});
+    e.cells[0].technique = "DiLoCo";
+    Scenario scenario = two_groups();
+    Technique rounds;
+    rounds.name = "DiLoCo";
+    rounds.changes_training = [](const TechniqueOptions&) { return true; };
+    scenario.techniques.emplace_back().technique = &rounds;
+    return next_run(scenario, e, "m", {}, {}).pick;
+  };
+  EXPECT_EQ(pick_of(95, 100), 1);
+  EXPECT_EQ(pick_of(67, 100), 0);
+}
+
 // The third may take anything, whatever the others do: whichever few worlds agree with its result say little of these.
 TEST(Next, ARunThatSavesNothingLeavesThePickAsItIs) {
   std::mt19937 random(1);
