@@ -165,13 +165,17 @@ int explain_all(const ExplainVerb& verb) {
   std::vector<ExplainResult> results;
   std::vector<std::string> files;
   auto scenarios = load_filtered(verb, verb.filter, &files);
-  options.stop = stop_at(verb.time_limit);
   options.partial = true;
+  options.stop = stop_at(verb.time_limit);
+  const Filter& filter = verb.filter;
+  options.foremost =
+      verb.format == "table" && filter.models.empty() && filter.groups.empty() && filter.techniques.empty();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     options.reload = reload_of(verb, files[i]);
     auto explanations = explain(scenarios[i], options);
-    const bool stopped = explanations.size() < predictions_of(scenarios[i]);
-    results.push_back({std::move(scenarios[i]), std::move(explanations), stopped});
+    const std::size_t left = predictions_of(scenarios[i]) - explanations.size();
+    const bool stopped = left > 0 && options.stop && options.stop();
+    results.push_back({std::move(scenarios[i]), std::move(explanations), left, stopped});
   }
   line.clear();
   write_result(verb.format == "json" ? to_explanation_json(results) : to_explanation_table(results), verb.output);
@@ -256,6 +260,7 @@ Command add_explain(CLI::App& app) {
   add_filter_options(*verb, options->filter);
   add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
+Without --model, --group and --technique, the table has of each model the three fastest, and the fastest on the most GPUs.
 Each number is a separate prediction: without one limit, without two that hide each other, without one after the other
 until at most a tenth of the time is left, or with one setting changed.
 

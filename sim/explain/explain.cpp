@@ -84,6 +84,25 @@ std::string advice_of(const Explanation& e) {
                      to_text(best.iteration), to_text(iteration), 100 * (best.iteration / iteration - 1), limit);
 }
 
+// Whether each prediction is one of its model's three fastest, or its fastest on the most GPUs; where none runs, all are.
+std::vector<bool> foremost(const Scenario& scenario, const std::vector<Prediction>& predictions) {
+  constexpr std::size_t kFastest = 3;
+  std::vector<bool> out(predictions.size());
+  for (const auto& model : scenario.models) {
+    std::vector<std::size_t> own;
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+      if (predictions[i].model == model.name && predictions[i].status == Status::kOk) own.push_back(i);
+    }
+    std::ranges::stable_sort(own, {}, [&](std::size_t i) { return predictions[i].job.value; });
+    for (std::size_t i = 0; i < std::min(kFastest, own.size()); ++i) out[own[i]] = true;
+    const auto most = std::ranges::max_element(own, {}, [&](std::size_t i) { return predictions[i].gpus; });
+    if (most != own.end()) out[*most] = true;
+    for (std::size_t i = 0; own.empty() && i < predictions.size(); ++i)
+      if (predictions[i].model == model.name) out[i] = true;
+  }
+  return out;
+}
+
 void explain_each(const Scenario& scenario, const ExplainOptions& options, std::vector<Explanation>& out) {
   WhatIfSearch changes(scenario, options);
   std::vector<std::size_t> techniques;
@@ -91,21 +110,25 @@ void explain_each(const Scenario& scenario, const ExplainOptions& options, std::
     if (!options.only || options.only == scenario.techniques[i].technique) techniques.push_back(i);
   }
   const auto predictions = predict(scenario, {.only = options.only, .stop = options.stop});
+  const auto wanted = options.foremost ? foremost(scenario, predictions) : std::vector<bool>(predictions.size(), true);
+  const auto count = static_cast<std::size_t>(std::ranges::count(wanted, true));
+  std::size_t next = 0;
   for (std::size_t m = 0; m < scenario.models.size(); ++m) {
     for (std::size_t g = 0; g < scenario.groups.size(); ++g) {
       for (const std::size_t t : techniques) {
+        if (!wanted[next++]) continue;
         Explanation e;
-        e.prediction = predictions[out.size()];
+        e.prediction = predictions[next - 1];
         if (e.prediction.status == Status::kOk) {
           e.limits = find_limits(scenario, scenario.models[m], e.prediction, options.in_depth, [&](std::size_t cases) {
             stop_if(options.stop);
-            if (options.on_progress) options.on_progress(out.size(), predictions.size(), cases);
+            if (options.on_progress) options.on_progress(out.size(), count, cases);
           });
           changes.try_all(m, g, t, e);
           e.advice = advice_of(e);
         }
         out.push_back(std::move(e));
-        if (options.on_progress) options.on_progress(out.size(), predictions.size(), 0);
+        if (options.on_progress) options.on_progress(out.size(), count, 0);
       }
     }
   }

@@ -35,6 +35,7 @@ struct ExplainOptions {
   const Technique* only = nullptr;
   bool in_depth = true;  // find_limits()
   Reload reload = {};    // absent: no what-ifs
+  bool foremost = false;  // of each model only the three fastest, and the fastest on the most GPUs
   // Arguments: explanations done, their total, and simulated cases of the current one.
   std::function<void(std::size_t, std::size_t, std::size_t)> on_progress = {};
   std::function<bool()> stop = {};  // called between cases; throws Stopped where it returns true

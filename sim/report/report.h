@@ -51,7 +51,8 @@ std::string to_selection_table(const RunResult& result);
 struct ExplainResult {
   Scenario scenario;
   std::vector<Explanation> explanations;
-  bool stopped = false;  // before all were explained
+  std::size_t left = 0;  // predictions that are not explained
+  bool stopped = false;  // before all that were asked for were
 };
 
 // For people: per technique the limits, the settings that help and the first change to make.

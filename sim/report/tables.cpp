@@ -344,6 +344,8 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
     for (const auto& e : result.explanations) add_explanation(out, e);
     if (result.stopped)
       out += fmt::format("\nstopped before the end: {} explained, others are missing\n", result.explanations.size());
+    else if (result.left > 0)
+      out += fmt::format("\n{} others: --group, --technique, --model or --format json\n", result.left);
     if (const auto assumed = assumptions_of_all(result); !assumed.empty()) out += "\n" + assumed_list(assumed);
   }
   return out;

@@ -120,6 +120,37 @@ TEST(Explain, TellsPeopleWhatToChange) {
   EXPECT_EQ(run.out, explain({"-t", "Data"}).out);
 }
 
+TEST(Explain, ShowsPeopleTheForemostUnlessTheyAsk) {
+  const std::vector<std::string> gpt2m = {"explain", "scenarios/gat-amst.yaml", "--set", "models=gpt2m"};
+  const auto heads_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = gpt2m, out;
+    words.insert(words.end(), more.begin(), more.end());
+    std::istringstream lines(slmsim_run(words).out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("gpt2m, ")) out.push_back(line.substr(0, line.find(':')));
+    }
+    return out;
+  };
+  const Json all = run_json({"scenarios/gat-amst.yaml", "--set", "models=gpt2m"}).at("predictions");
+  std::vector<std::pair<double, std::string>> fastest;
+  for (const auto& p : all) {
+    if (p.at("status") == "ok") fastest.emplace_back(p.at("minutes"), p.at("technique").get<std::string>());
+  }
+  std::sort(fastest.begin(), fastest.end());
+  const auto shown = heads_of({});
+  ASSERT_GE(shown.size(), 3);
+  EXPECT_LE(shown.size(), 4);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(std::any_of(shown.begin(), shown.end(), [&](const std::string& head) {
+      return head.find(", " + fastest[i].second + " on ") != std::string::npos;
+    })) << fastest[i].second;
+  }
+  EXPECT_TRUE(
+      std::any_of(shown.begin(), shown.end(), [](const std::string& head) { return head.ends_with(" on gat+amst"); }));
+  EXPECT_EQ(heads_of({"--group", "amst"}).size(), 4);
+  EXPECT_THAT(slmsim_run(gpt2m).out, HasSubstr("others: --group, --technique, --model or --format json"));
+}
+
 // One per line, those first that the time depends on most: across the wide area the network's values, in one VM the GPUs'.
 TEST(Explain, ListsWhatItAssumesByItsShareOfTheTime) {
   const auto order_in = [](const std::string& group) {
