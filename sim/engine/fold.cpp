@@ -45,28 +45,28 @@ void Fold::begin_group_like(const ConnectionRecord& opened) {
   devices_together_.clear();  // no new connections are opened
 }
 
-int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::vector<int>& links) {
-  if (!given_.empty()) {
-    if (opened_.size() >= given_.size()) throw ColouringError();
-    traits.push_back(given_[opened_.size()]);
-  }
+int Fold::open(ConnectionRecord asked, std::span<const double> traits, const std::vector<int>& links) {
+  if (!given_.empty() && opened_.size() >= given_.size()) throw ColouringError();
   // Two devices may be joined several times, once per communicator; a device may begin with others in several sets.
-  const int trait = traits_.try_emplace(std::move(traits), static_cast<int>(traits_.size())).first->second;
-  Pair& pair = pairs_[{trait, asked.from, is_together() ? kApart : asked.to}];
+  const int trait = static_cast<int>(traits_.number(traits));
+  const int given = given_.empty() ? kApart : given_[opened_.size()];
+  const std::array ends = {trait, given, asked.from, is_together() ? kApart : asked.to};
+  const std::uint32_t number = pair_numbers_.number(ends);
+  if (number == pairs_.size()) pairs_.emplace_back();
+  Pair& pair = pairs_[number];
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
   asked.together = together_;
   // Numbers below 0 denote sets.
   const auto at_end = [&](int device) { return is_together() ? -1 - together_ : first(device); };
-  const std::array described = {trait, pair.count, at_end(asked.from), at_end(asked.to)};
-  const auto [known, is_new] = colours_.try_emplace(described, static_cast<int>(colours_.size()));
-  if (is_new) sequences_.emplace_back();
-  lines_.push_back({line_of(known->second), 0});
+  const std::array described = {trait, given, pair.count, at_end(asked.from), at_end(asked.to)};
+  asked.colour = static_cast<int>(colours_.number(described));
+  sequences_.resize(static_cast<std::size_t>(line_of(static_cast<int>(colours_.size()))));
+  lines_.push_back({line_of(asked.colour), 0});
   asked.first_link = links_.size();
   links_.insert(links_.end(), links.begin(), links.end());
   asked.end_link = links_.size();
   asked.group = group_;
-  asked.colour = known->second;
   opened_.push_back(asked);
   return asked.colour;
 }
@@ -235,7 +235,7 @@ Colouring Fold::finer(const Partition& partition) const {
 
 Colouring Fold::finer(const std::vector<Link>& links) const { return finer(refined(links)); }
 
-Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
+Colouring Fold::settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes,
                        std::vector<int>& taken_for) const {
   // A line may have ended early.
   const bool differ = differs_ || std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
@@ -247,7 +247,6 @@ Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> 
   std::map<int, int> first_link;
   for (std::size_t l = 0; l < links.size(); ++l)
     taken_for.push_back(first_link.try_emplace(partition.links[l], static_cast<int>(l)).first->second);
-  for (Link& link : links) link.back = link.back < 0 ? -1 : taken_for[link.back];
   std::vector<bool> done(routes.size());
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     const ConnectionRecord& opened = opened_[i];

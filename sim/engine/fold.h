@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/hash_places.h"
 #include "sim/platform/network.h"
 #include "sim/platform/platform.h"
 
@@ -65,7 +66,8 @@ class Fold {
     int group = 0, together = kApart, colour = 0;
     std::size_t first_link = 0, end_link = 0;
   };
-  int open(ConnectionRecord asked, std::vector<double> traits, const std::vector<int>& links);
+  // `traits`: in figures, what two connections of one colour have in common.
+  int open(ConnectionRecord asked, std::span<const double> traits, const std::vector<int>& links);
   const ConnectionRecord& opened(int connection) const { return opened_[connection]; }
   int count() const { return static_cast<int>(opened_.size()); }
   // Connections opened from here on belong to one communicator. `together`: its devices, if each call begins for all of
@@ -103,9 +105,9 @@ class Fold {
   Colouring finer(const std::vector<Link>& links) const;
   // Call after the last task. If the colours do not hold, returns the coarsest finer colours that could, and throws
   // ColouringError where there are none. Else returns nothing; the routes of their connections then use links of the
-  // colours, each as often as connections of the colour cross it, and their return links are the first links of their
-  // colours too. `taken_for`: for each link, the first of its colour.
-  Colouring settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
+  // colours, each as often as connections of the colour cross it. `taken_for`: for each link, the first of its colour.
+  Colouring settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes,
+                   std::vector<int>& taken_for) const;
 
  private:
   static constexpr int kLines = 3;  // per device
@@ -123,13 +125,15 @@ class Fold {
   std::vector<std::vector<TaskId>> sequences_;
   std::vector<ConnectionRecord> opened_;
   std::vector<int> links_;  // of all opened connections
-  std::map<std::vector<double>, int> traits_;
-  std::map<std::array<int, 4>, int> colours_;  // traits, number of such connections between the two devices, ends
+  SequenceNumbers<double> traits_;
+  // Traits with the given colour, then the number of such connections between the two devices, and their ends; or the two
+  // devices.
+  SequenceNumbers<int> colours_, pair_numbers_;
   struct Pair {
     int group = -1, count = 0;
   };
-  std::map<std::array<int, 3>, Pair> pairs_;  // traits, and the same two devices
-  int group_ = 0, together_ = kApart;         // of the connections to come
+  std::vector<Pair> pairs_;            // by pair_numbers_
+  int group_ = 0, together_ = kApart;  // of the connections to come
   std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;

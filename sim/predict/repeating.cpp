@@ -185,11 +185,11 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 }  // namespace
 
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links, std::set<int>* apart) {
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouring& alike, bool links,
+                                            std::set<int>* apart) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
-  Colouring alike;
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
     for (const int more : {0, round}) samples.push_back({sample(request, few + more, alike), {}});

@@ -31,7 +31,8 @@ TEST_P(Repeating, LinksCarryWhatAllMicroBatchesSend) {
 
 TEST_P(Repeating, CountsOnWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
-  const auto counted = simulate_repeating(PlanInputs(scenario).request);
+  Colouring alike;
+  const auto counted = simulate_repeating(PlanInputs(scenario).request, alike);
   EXPECT_TRUE(counted.has_value() || !GetParam().counts);
 }
 
