@@ -45,9 +45,11 @@ bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> 
 TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, int line) {
   if (fold_->differs()) return 0;  // any number: only connections matter from here on
   std::vector<TaskId>& distinct = distinct_;
-  distinct.assign(after.begin(), after.end());
-  std::erase(distinct, kNoTask);
-  std::sort(distinct.begin(), distinct.end());
+  distinct.clear();
+  for (const TaskId before : after) {
+    if (before != kNoTask) distinct.push_back(before);
+  }
+  if (!std::is_sorted(distinct.begin(), distinct.end())) std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   if (line != Fold::kNoLine) {
     const TaskId known = fold_->next(line);

@@ -140,6 +140,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   const Vm& vm_out = platform_->vms[source.vm];
   const Vm& vm_in = platform_->vms[target.vm];
   Route route;
+  route.links.reserve(8);
   if (source.vm == target.vm && !vm_out.type.inside.empty())
     return relay < 0 ? route_between_gpus(from, to) : route_by_relay(from, to, relay);
   if (source.vm == target.vm) {

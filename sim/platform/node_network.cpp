@@ -146,6 +146,7 @@ void Network::append(Route& route, int vm, const Way& way) const {
 
 Route Network::route_inside(int vm, int from, int to) const {
   Route route;
+  route.links.reserve(8);
   append(route, vm, this->way(vm, from, to));
   return route;
 }
@@ -157,12 +158,8 @@ Route Network::route_between_gpus(int from, int to) const {
   const Way& way = this->way(vm, part_of(from), part_of(to));
   const bool staged = !type.peer_to_peer && way.hops.size() > 1;
   const int memory = staged ? nearest(from, PartKind::kMemory) : -1;
-  Route route;
-  if (memory < 0) {
-    append(route, vm, way);
-    return route;
-  }
-  route = route_inside(vm, part_of(from), memory);
+  if (memory < 0) return route_inside(vm, part_of(from), part_of(to));
+  Route route = route_inside(vm, part_of(from), memory);
   route.staged = true;
   const Route second = route_inside(vm, memory, part_of(to));
   for (const int link : second.links) {  // a half-duplex memory is on both ways

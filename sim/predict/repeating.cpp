@@ -32,13 +32,20 @@ FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& ali
 
 namespace {
 
-constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones
+constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones, and of their tasks
 constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
 
 struct IterationSample : FewBatches {
   Iteration iteration;  // without its `parts`
 };
+
+// The tasks of that many times as many micro-batches: those of passes are of one micro-batch each, others of the iteration.
+double tasks_of(const TaskGraph& graph, double times) {
+  const auto repeated = static_cast<double>(
+      std::ranges::count_if(graph.tasks(), [&](const Task& task) { return graph.tag_of(task).pass != Pass::kNone; }));
+  return static_cast<double>(graph.tasks().size()) + repeated * (times - 1);
+}
 
 // Whether both use the same connections, and each connection with a window is used by a further round. `limits`: capacities of
 // the connections.
@@ -192,7 +199,11 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouri
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
-    for (const int more : {0, round}) samples.push_back({sample(request, few + more, alike), {}});
+    samples.push_back({sample(request, few, alike), {}});
+    if (tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
+        kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
+      return std::nullopt;
+    samples.push_back({sample(request, few + round, alike), {}});
     const TaskGraph& graph = samples.front().graph();
     const auto limits = capacities(graph);
     if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;

@@ -5,8 +5,6 @@
 #include <map>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
 #include "sim/compute/operator_graph.h"
@@ -149,7 +147,8 @@ class MegatronRun {
   Tasks compute_step(int stage, int replica, const Step& step, const Tasks& inputs) {
     const auto [first, last] = units_of(step.chunk * m_.pipeline + stage);
     TensorGroup& own = group(stage, replica);
-    own.pass(first, last, step.forward, fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch), inputs);
+    own.pass(first, last, step.forward,
+             std::string(step.forward ? "fwd mb" : "bwd mb") + std::to_string(step.micro_batch), inputs);
     return own.last();
   }
 
