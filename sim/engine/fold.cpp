@@ -156,10 +156,11 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     by_rate.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
   Refined of_devices(first_), of_connections(std::move(colours)), of_links(std::move(by_rate)),
       of_sets(std::vector<int>(static_cast<std::size_t>(group_) + 1));
+  std::vector<std::pair<int, int>> crossed;
   for (bool changes = true; changes;) {
     changes = of_links.split(
         [&](std::size_t link, std::vector<int>& description) {
-          std::vector<std::pair<int, int>> crossed;
+          crossed.clear();
           const auto by = crossing.of(link), at = places.of(link);
           for (std::size_t i = 0; i < by.size(); ++i) crossed.emplace_back(of_connections[by[i]], at[i]);
           std::sort(crossed.begin(), crossed.end());

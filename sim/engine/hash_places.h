@@ -59,7 +59,10 @@ class SequenceNumbers {
  public:
   std::uint32_t number(std::span<const Element> sequence) {
     std::uint64_t hash = sequence.size();
-    for (const Element element : sequence) hash = SplitMix64::mixed(hash + word_of(element));
+    for (const Element element : sequence) {
+      hash = (hash ^ word_of(element)) * SplitMix64::kStep;  // Fibonacci hashing (Knuth, volume 3, section 6.4)
+      hash ^= hash >> 32;
+    }
     const auto next = static_cast<std::uint32_t>(size());
     const std::uint32_t known = places_.find_or_add(static_cast<std::uint32_t>(hash), next, [&](std::uint32_t number) {
       return std::equal(sequence.begin(), sequence.end(), all_.begin() + begins_[number],

@@ -200,8 +200,9 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouri
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
     samples.push_back({sample(request, few, alike), {}});
-    if (tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
-        kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
+    if (!loses_segments(samples.front().graph()) &&
+        tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
+            kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
       return std::nullopt;
     samples.push_back({sample(request, few + round, alike), {}});
     const TaskGraph& graph = samples.front().graph();
