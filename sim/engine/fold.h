@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
@@ -28,12 +29,16 @@ namespace slmsim {
 using TaskId = std::uint32_t;
 inline constexpr TaskId kNoTask = ~TaskId{0};
 
+struct ColourPartition;  // of one graph's connections
+
 // Elements that may be identified have equal numbers. `connections` in the order of opening; empty: derived from
 // devices and routes.
 struct Colouring {
   std::vector<int> devices, connections;
+  // Of a graph of the same plan, whose connections these colours are of: equal connections need not be compared again.
+  std::shared_ptr<const ColourPartition> known = {};
 
-  bool operator==(const Colouring&) const = default;
+  bool operator==(const Colouring& other) const { return devices == other.devices && connections == other.connections; }
 };
 
 // Thrown where the colours of a graph do not hold and no finer ones are known.
@@ -65,6 +70,14 @@ class Fold {
     bool windowed = false;
     int group = 0, together = kApart, colour = 0;
     std::size_t first_link = 0, end_link = 0;
+
+    // Colours are apart from what distinguishes it.
+    bool is_like(ConnectionRecord other) const {
+      if ((together == kApart) == (other.together == kApart)) other.together = together;
+      other.colour = colour;
+      return *this == other;
+    }
+    bool operator==(const ConnectionRecord&) const = default;
   };
   // `traits`: in figures, what two connections of one colour have in common.
   int open(ConnectionRecord asked, std::span<const double> traits, const std::vector<int>& links);
@@ -101,8 +114,8 @@ class Fold {
   void differ() { differs_ = true; }
   bool differs() const { return differs_; }
 
-  // Call after the last connection. The coarsest finer colours that may hold; none where those given may.
-  Colouring finer(const std::vector<Link>& links) const;
+  // Call after the last connection. The coarsest colours that may hold, those given or finer ones.
+  Colouring coarsest(const std::vector<Link>& links) const;
   // Call after the last task. If the colours do not hold, returns the coarsest finer colours that could, and throws
   // ColouringError where there are none. Else returns nothing; the routes of their connections then use links of the
   // colours, each as often as connections of the colour cross it. `taken_for`: for each link, the first of its colour.
@@ -115,12 +128,12 @@ class Fold {
     int sequence = 0;
     std::uint32_t next = 0;
   };
-  struct Partition;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> connections_before() const;
-  Partition refined(const std::vector<Link>& links) const;
-  Colouring finer(const Partition& partition) const;
+  std::shared_ptr<const ColourPartition> refined(const std::vector<Link>& links) const;
+  bool holds(const ColourPartition& partition) const;
 
-  std::vector<int> first_, given_;  // given_: per connection
+  std::vector<int> first_;
+  Colouring given_;
   std::vector<Line> lines_;
   std::vector<std::vector<TaskId>> sequences_;
   std::vector<ConnectionRecord> opened_;
@@ -134,6 +147,7 @@ class Fold {
   };
   std::vector<Pair> pairs_;            // by pair_numbers_
   int group_ = 0, together_ = kApart;  // of the connections to come
+  bool begins_group_ = false;          // with the next connection
   std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;

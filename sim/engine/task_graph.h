@@ -171,8 +171,8 @@ class TaskGraph {
   void repeat(int first, int end, const std::map<int, int>& devices, const Network& network);
   // Call after the last task: verifies the colours. Returns the colours to try next if they do not hold.
   Colouring settle();
-  // Those colours, by the connections alone.
-  Colouring finer() const { return fold_->finer(*links_); }
+  // The colours to try first, by the connections alone.
+  Colouring coarsest() const { return fold_->coarsest(*links_); }
   // Whether tasks represent several ones. Only the iteration's time, and the times of the first device and connection
   // of each colour, are then valid.
   bool is_folded() const { return folded_; }
