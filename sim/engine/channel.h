@@ -20,6 +20,7 @@ struct Channel {
   Capacity limits;
   int cap = -1;                           // index of the engine's rate cap for its maximum rate
   TaskId head = kNoTask, tail = kNoTask;  // waiting or active transfers, linked through Run::next_
+  double free = 0;                        // when the last transfer has left, where nothing else matters
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;

@@ -45,6 +45,7 @@ class DeferredTasks {
       : graph_(graph),
         start_(start),
         finish_(finish),
+        bounds_(graph.is_held() ? graph.bounds() : std::vector<double>{}),
         holds_(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0) {}
 
   // False where the hold affects a computation that was already evaluated.
@@ -85,13 +86,14 @@ class DeferredTasks {
     const Task& task = graph_.tasks()[id];
     if (task.amount <= 0) return start;
     const int multiprocessors = task.kind == TaskKind::kCompute ? graph_.multiprocessors(task.place) : 0;
-    const double bound = multiprocessors > 0 ? graph_.work(id).bound : 0;
+    const double bound = multiprocessors > 0 ? bounds_[id] : 0;
     if (bound <= 0) return start + task.amount;
     return holds_[task.place].finish(start, task.amount, bound, multiprocessors);
   }
 
   const TaskGraph& graph_;
   std::vector<double>&start_, &finish_;
+  std::vector<double> bounds_;  // per task
   std::vector<KnownHolds> holds_;
   std::vector<TaskId> open_;
 };

@@ -184,12 +184,31 @@ class Run {
   void enqueue(TaskId id) {
     const auto index = static_cast<std::size_t>(graph_.tasks()[id].place);
     Channel& channel = channels_[index];
+    if (!engine_ && !channel.sender && channel.limits.contended.empty() && channel.limits.queued.empty())
+      return send_alone(id, index);
     if (channel.head == kNoTask) {
       channel.head = channel.tail = id;
       begin(index);
     } else {
       next_[channel.tail] = id;
       channel.tail = id;
+    }
+  }
+
+  // A transfer that depends on nothing but those before it on its connection.
+  void send_alone(TaskId id, std::size_t index) {
+    Channel& channel = channels_[index];
+    const double bytes = graph_.tasks()[id].amount, start = std::max(clock_, channel.free);
+    if (timeline_.start[id] < 0) timeline_.start[id] = start;
+    channel.free = bytes > 0 ? start + bytes / channel.limits.most : start;
+    if (options_.record_flows && bytes > 0)
+      timeline_.flows.push_back({static_cast<int>(index), start, channel.free, bytes});
+    const double latency = channel.connection->route.latency.value,
+                 finish = latency > 0 ? channel.free + latency : channel.free;
+    if (finish <= clock_) {
+      arrived(id);
+    } else {
+      schedule_at({.date = finish, .index = id});
     }
   }
 

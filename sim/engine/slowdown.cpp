@@ -3,18 +3,17 @@
 namespace slmsim {
 
 DeviceComputations::DeviceComputations(const TaskGraph& graph)
-    : graph_(graph), devices_(static_cast<std::size_t>(graph.device_count())) {}
+    : graph_(graph), bounds_(graph.bounds()), devices_(static_cast<std::size_t>(graph.device_count())) {}
 
 bool DeviceComputations::slows(TaskId task) const {
   const Task& one = graph_.tasks()[task];
-  return one.kind == TaskKind::kCompute && one.amount > 0 && graph_.multiprocessors(one.place) > 0 &&
-         graph_.work(task).bound > 0;
+  return one.kind == TaskKind::kCompute && one.amount > 0 && graph_.multiprocessors(one.place) > 0 && bounds_[task] > 0;
 }
 
 double DeviceComputations::begin(TaskId task, double now) {
   const Task& one = graph_.tasks()[task];
   Device& device = devices_[one.place];
-  const double bound = graph_.work(task).bound;
+  const double bound = bounds_[task];
   const Pace pace(now, one.amount, slowed(bound, graph_.multiprocessors(one.place), device.held));
   device.running.push_back({task, bound, pace});
   return pace.finish();

@@ -83,6 +83,7 @@ class DeviceComputations {
     std::vector<Computation> running;
   };
   const TaskGraph& graph_;
+  std::vector<double> bounds_;  // per task
   std::vector<Device> devices_;
   std::vector<std::size_t> changed_;
 };

@@ -247,6 +247,12 @@ Work TaskGraph::work(TaskId task) const {
   return at != work_.end() && at->first == task ? at->second : Work{};
 }
 
+std::vector<double> TaskGraph::bounds() const {
+  std::vector<double> out(tasks_.size());
+  for (const auto& [task, work] : work_) out[task] = work.bound;
+  return out;
+}
+
 void TaskGraph::scale(TaskClass of, double factor) {
   for (auto& task : tasks_) {
     if (task.kind != TaskKind::kTransfer && tag_of(task).of == of) task.amount *= factor;

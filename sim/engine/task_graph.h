@@ -225,6 +225,8 @@ class TaskGraph {
   }
   // Empty for tasks other than computations of the model.
   Work work(TaskId task) const;
+  // Work::bound of each task.
+  std::vector<double> bounds() const;
   // Multiprocessors of devices with holds; 0 for others.
   int multiprocessors(int device) const { return is_held() ? multiprocessors_[device] : 0; }
   bool is_held() const { return !multiprocessors_.empty(); }

@@ -60,7 +60,9 @@ std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colo
 
 }  // namespace
 
-Lowered lower_alike(const LowerRequest& request, Colouring& colours) {
+Lowered lower_alike(const LowerRequest& of, Colouring& colours) {
+  LowerRequest request = of;
+  request.only_times = true;
   if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
   Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
   if (request.passages != nullptr && !request.passages->in_full.empty()) {

@@ -52,23 +52,6 @@ bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-// Expected losses of each connection in an iteration.
-std::vector<double> losses_of_connections(const TaskGraph& graph) {
-  const auto& connections = graph.connections();
-  std::vector<double> bytes(connections.size());
-  for (const Task& task : graph.tasks()) {
-    if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount;
-  }
-  std::vector<double> out(connections.size());
-  for (std::size_t i = 0; i < connections.size(); ++i) {
-    const TcpWindow& window = connections[i].route.window;
-    if (!connections[i].route.windowed || window.loss <= 0 || window.congestion_control == CongestionControl::kBbr)
-      continue;
-    out[i] = bytes[i] / connections[i].sockets / window.segment.value * window.loss;
-  }
-  return out;
-}
-
 // Connections that lose a segment within the largest number of simulated iterations.
 std::vector<std::size_t> losing_connections(const std::vector<double>& losses) {
   std::vector<std::size_t> out;
@@ -226,6 +209,22 @@ class IterationLoop {
 };
 
 }  // namespace
+
+std::vector<double> losses_of_connections(const TaskGraph& graph) {
+  const auto& connections = graph.connections();
+  std::vector<double> bytes(connections.size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount * task.times;
+  }
+  std::vector<double> out(connections.size());
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const TcpWindow& window = connections[i].route.window;
+    if (!connections[i].route.windowed || window.loss <= 0 || window.congestion_control == CongestionControl::kBbr)
+      continue;
+    out[i] = bytes[i] / connections[i].sockets / window.segment.value * window.loss;
+  }
+  return out;
+}
 
 bool loses_segments(const TaskGraph& graph) {
   return std::any_of(graph.connections().begin(), graph.connections().end(),

@@ -35,6 +35,8 @@ struct IterationTimes {
   Seconds total(double count) const;  // of the first `count` iterations
 };
 
+// Expected losses of each connection in an iteration.
+std::vector<double> losses_of_connections(const TaskGraph& graph);
 // Whether any connection loses segments.
 bool loses_segments(const TaskGraph& graph);
 

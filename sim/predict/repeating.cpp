@@ -35,6 +35,9 @@ namespace {
 constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones, and of their tasks
 constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
+// Where connections lose segments: losses from which a mean is taken, and the least number of rounds from which its error is.
+constexpr double kCountedLosses = 100;
+constexpr int kLeastRounds = 4;
 
 struct IterationSample : FewBatches {
   Iteration iteration;  // without its `parts`
@@ -136,6 +139,97 @@ bool carries_a_round(const IterationSample& few, const IterationSample& more, co
   return true;
 }
 
+// The connections' bytes as flows: what a window repeats of them is right but for its ends, so all are scaled to `bytes`.
+void carry(Timeline& timeline, const std::vector<double>& bytes, const Repetition& again) {
+  std::vector<double> carried(bytes.size());
+  for (const Flow& flow : timeline.flows) {
+    const double took = flow.finish - flow.start;
+    carried[flow.connection] += flow.bytes * (took > 0 ? again.time(flow.start, flow.finish) / took : 1);
+  }
+  for (Flow& flow : timeline.flows) flow.bytes *= bytes[flow.connection] / carried[flow.connection];
+}
+
+// Losses of a round on the connection that meets the fewest, of those that may lose segments.
+double least_losses_of_a_round(const TaskGraph& few, const TaskGraph& one_more) {
+  const std::vector<double> before = losses_of_connections(few), after = losses_of_connections(one_more);
+  double least = INFINITY;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (after[i] > 0) least = std::min(least, after[i] - before[i]);
+  }
+  return least;
+}
+
+// Where a device's further rounds begin, from the middle of what `few` has on.
+std::vector<double> begins_of_rounds(const IterationSample& few, const IterationSample& more, int device, int rounds) {
+  const auto line = static_cast<std::size_t>(device);
+  const std::vector<TaskId>& stream = more.lines[line];
+  const std::size_t first = few.lines[line].size() / 2,
+                    tasks = (stream.size() - few.lines[line].size()) / static_cast<std::size_t>(rounds);
+  std::vector<double> out;
+  for (int i = 0; i <= rounds; ++i)
+    out.push_back(more.iteration.times.last.start[stream[first + tasks * static_cast<std::size_t>(i)]]);
+  return out;
+}
+
+// Twice the standard error of the mean distance, relative to it.
+double error_of_mean(const std::vector<double>& begins) {
+  const auto count = static_cast<double>(begins.size() - 1);
+  const double mean = (begins.back() - begins.front()) / count;
+  double sum = 0;
+  for (std::size_t i = 1; i < begins.size(); ++i) sum += std::pow(begins[i] - begins[i - 1] - mean, 2);
+  return 2 * std::sqrt(sum / (count - 1) / count) / mean;
+}
+
+// An iteration whose connections meet losses in every round: a round takes the mean of several that meet enough of them.
+// `few`: of `count` micro-batches; `one_more`: with a further round.
+std::optional<Iteration> at_mean_rate(const LowerRequest& request, const IterationSample& few, int count,
+                                      const IterationSample& one_more, Colouring& alike, bool links,
+                                      std::set<int>* apart) {
+  const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
+  const double losses = least_losses_of_a_round(few.graph(), one_more.graph());
+  const double enough = std::max<double>(kLeastRounds, std::ceil(kCountedLosses / losses));
+  if (losses <= 0 || kWorthIt * (count + enough * round) > all) return std::nullopt;
+  const int rounds = static_cast<int>(enough), simulated = count + rounds * round;
+  IterationSample more{sample(request, simulated, alike), {}};
+  Iteration& out = more.iteration;
+  out.times = simulate_iterations(more.graph(), {.record_flows = links, .coarse = true});
+  Timeline& last = out.times.last;
+  if (out.times.times.size() == 1) {  // a long one; the next begins without slow start
+    out.times.before_last = last.connections;
+    last = simulate(more.graph(), out.times.before_last, {.record_flows = links});
+    out.times.times.push_back(last.end);
+    out.times.cycle_start = 1;
+  }
+  if (std::set<int> gpus = out_of_step(more.graph(), last); !gpus.empty()) {
+    if (apart != nullptr) apart->merge(gpus);
+    return std::nullopt;
+  }
+  const int device = slowest_device(computing_times(more.graph()));
+  const std::vector<double> begins = begins_of_rounds(few, more, device, rounds);
+  const double left = static_cast<double>(all - simulated) / round;
+  const Repetition again{begins.front(), begins.back() - begins.front(), left / rounds};
+  out.times.spread =
+      std::max({out.times.spread, error_of_mean(begins), 1 / std::sqrt(losses * static_cast<double>(all) / round)});
+  out.parts = break_down(more.graph(), last, request.plan.stages.size() > 1, device, again);
+  if (links) {
+    add_inner_flows(more.graph(), last);
+    const std::vector<double> before = bytes_of(few.graph());
+    std::vector<double> bytes = bytes_of(more.graph());
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += (bytes[i] - before[i]) * again.count;
+    carry(last, bytes, again);
+    out.links = link_use(more.graph(), last, again);
+    out.interconnects = interconnect_use(more.graph(), last, false, again);
+  }
+  for (Seconds& time : out.times.times) time += Seconds{again.more()};
+  last.end += Seconds{again.more()};
+  if (out.basis = more.lowered.basis; out.basis) {
+    TimeBasis added = *out.basis;
+    added += *few.lowered.basis * -1;
+    *out.basis += added * again.count;
+  }
+  return std::move(out);
+}
+
 // Adds `rounds` times the difference of the last two samples; nullopt where further rounds would add something else. For
 // iterations before the last one, whose windows still grow, a third sample shows whether they differ by the same amount.
 std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, double rounds, const LowerRequest& request,
@@ -194,6 +288,7 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouring& alike, bool links,
                                             std::set<int>* apart) {
+  if (request.plan.workload.steps > 1) return std::nullopt;  // a micro-batch more is one more in each step
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
@@ -206,8 +301,11 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouri
       return std::nullopt;
     samples.push_back({sample(request, few + round, alike), {}});
     const TaskGraph& graph = samples.front().graph();
+    // A further round adds no task, only time: the whole iteration is no larger.
+    if (graph.tasks().size() == samples.back().graph().tasks().size()) return std::nullopt;
     const auto limits = capacities(graph);
-    if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
+    if (!uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
+    if (loses_segments(graph)) return at_mean_rate(request, samples[0], few, samples[1], alike, links, apart);
     if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round, alike), {}});
     for (IterationSample& one : samples) {
       Timeline& last =

@@ -50,7 +50,10 @@ inline std::vector<Case> cases() {
     // The exchange once per iteration finds windows that depend on the pause before, which only all micro-batches show.
     add("Data", "Data: {micro_batches: 64}", near);
     add("Zero2", "ZeRO2: {micro_batches: 64}", near);
-    add("DdpOnce", "DDP: {micro_batches: 64, no_sync: yes}", near);
+    add("DdpOnce", "DDP: {micro_batches: 64, no_sync: yes}");
+    add("Zero1", "ZeRO-1: {micro_batches: 64}");
+    add("LocalSgd", "LocalSGD: {micro_batches: 64, inner_steps: 4}");
+    add("LocalSgdOfNodes", "LocalSGD: {micro_batches: 64, inner_steps: 4, replica: vm}");
     add("Ddp", "DDP: {micro_batches: 64}");
     add("Fsdp", "FSDP: {micro_batches: 64}");
     add("Zero3", "ZeRO-3: {micro_batches: 64}");

@@ -33,12 +33,16 @@ class HostQueue {
     Seconds from_host{};
 
     void append(const Stretch& next) {
-      from_host = std::max(from_host, host) + next.gpu;
+      from_host = std::max(from_host + next.gpu, host + std::max({next.gpu, next.host, next.from_host}));
       host += next.host;
-      from_host = std::max(from_host, host);
       gpu += next.gpu;
       work += next.work;
       bound += next.bound;
+    }
+    Stretch repeated(int times) const {
+      Stretch out;
+      for (int i = 0; i < times; ++i) out.append(*this);
+      return out;
     }
     Stretch part(double share) const {
       return {gpu * share, host * share, work * share, bound * share, from_host * share};

@@ -127,6 +127,13 @@ HostQueue::Stretch backward_of(const LayerWork& work) {
   return {work.backward, work.host_backward, work.backward_work, work.bound.backward};
 }
 
+HostQueue::Stretch passes_of(const std::vector<LayerWork>& units) {
+  HostQueue::Stretch out;
+  for (const LayerWork& unit : units) out.append(forward_of(unit));
+  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) out.append(backward_of(*unit));
+  return out;
+}
+
 bool host_binds(const std::vector<LayerWork>& units) {
   return std::any_of(units.begin(), units.end(), [](const LayerWork& unit) {
     return unit.host_forward > unit.forward || unit.host_backward > unit.backward;

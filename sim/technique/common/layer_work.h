@@ -24,6 +24,9 @@ struct LayerWork {
 HostQueue::Stretch forward_of(const LayerWork& work);
 HostQueue::Stretch backward_of(const LayerWork& work);
 
+// Both passes over all units, forward first.
+HostQueue::Stretch passes_of(const std::vector<LayerWork>& units);
+
 // Whether the host needs longer than the GPU for some unit.
 bool host_binds(const std::vector<LayerWork>& units);
 

@@ -21,6 +21,7 @@ struct LowerRequest {
   const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
   int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
   PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
+  bool only_times = false;           // a GPU's successive computations may be one task
   bool only_connections = false;     // only these are of use, to find colours; needs `alike`
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }

@@ -33,27 +33,32 @@ PlanResult plan_ddp(const PlanRequest& request) {
   return result;
 }
 
-Tasks backward(ReplicaRun& run, bool syncs) {
+// Returns the tasks after which gradients are reduced.
+Tasks synchronised_passes(ReplicaRun& run, const Tasks& begin) {
+  for (std::size_t unit = 0; unit < run.units(); ++unit) run.forward(unit, unit == 0 ? begin : run.none());
   GradientExchange exchange(run, run.plan().bucket, run.workload().warming ? Compression{} : run.plan().compression);
-  for (std::size_t unit = run.units(); unit-- > 0;) {
-    const Tasks done = run.backward(unit, run.none());
-    if (syncs) exchange.add(unit, done);
-  }
-  return syncs ? exchange.finished() : exchange.reduced();
+  for (std::size_t unit = run.units(); unit-- > 0;) exchange.add(unit, run.backward(unit, run.none()));
+  return exchange.finished();
 }
 
 Lowered lower_ddp(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
-  Tasks reduced = run.none();
-  bool synced = true;  // buffers are broadcast after a synchronised micro-batch (require_forward_param_sync)
-  for (int batch = 0; batch < run.micro_batches(); ++batch) {
-    Tasks begin = reduced;  // the backward pass ends with its last bucket
-    if (synced && run.plan().buffers > Bytes{0})
-      begin = run.broadcast(run.plan().buffers, "broadcast buffers", batch == 0 ? run.gpu_done() : reduced);
-    synced = !run.plan().no_sync || batch + 1 == run.micro_batches();
-    for (std::size_t unit = 0; unit < run.units(); ++unit) run.forward(unit, unit == 0 ? begin : run.none());
-    reduced = backward(run, synced);
+  Tasks begin = run.none();
+  // Buffers are broadcast at the beginning and after a synchronised micro-batch (require_forward_param_sync).
+  const auto broadcast = [&](const Tasks& after) {
+    if (run.plan().buffers > Bytes{0}) begin = run.broadcast(run.plan().buffers, "broadcast buffers", after);
+  };
+  broadcast(run.gpu_done());
+  const int alone = run.plan().no_sync ? run.micro_batches() - 1 : 0;
+  if (alone > 0) {
+    run.accumulate(alone, begin);
+    begin = run.none();
+  }
+  Tasks reduced;
+  for (int batch = alone; batch < run.micro_batches(); ++batch) {
+    if (batch > alone) broadcast(begin = reduced);  // the backward pass ends with its last bucket
+    reduced = synchronised_passes(run, begin);
   }
   run.adam(run.parameters(), reduced);
   return run.finish();

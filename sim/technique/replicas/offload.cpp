@@ -27,7 +27,7 @@ Tasks gradients_to_host(ReplicaRun& run) {
   const Bytes bucket = run.reduce_bucket();
   const int last = run.micro_batches() - 1;
   if (run.plan().stage == 1) {
-    for (int batch = 0; batch <= last; ++batch) undivided_passes(run);
+    run.accumulate(last + 1, run.none());
     Tasks reduced = run.collective(Collective::kAllReduce, all, bucket, "all-reduce grads", fill_buckets(run));
     if (last > 0) reduced = run.copy(false, all / ranks, "sums to GPU", reduced);
     return run.copy(true, all / ranks, "grads to host", reduced);
@@ -35,7 +35,7 @@ Tasks gradients_to_host(ReplicaRun& run) {
   Tasks copied;
   const double pieces = std::ceil(all / bucket);
   for (int batch = 0; batch <= last; ++batch) {
-    undivided_passes(run);
+    run.accumulate(1, run.none());
     const Tasks filled = fill_buckets(run);
     for (double piece = 0; piece < pieces; ++piece) {
       Tasks reduced = run.collective(Collective::kReduceScatter, all / pieces, {}, "reduce-scatter grads", filled);

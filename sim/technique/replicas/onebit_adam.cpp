@@ -54,7 +54,7 @@ void exchange_signs(ReplicaRun& run) {
 Lowered lower_onebit_adam(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
-  for (int batch = 0; batch < run.micro_batches(); ++batch) undivided_passes(run);
+  run.accumulate(run.micro_batches(), run.none());
   Tasks reduced = run.none();
   if (run.workload().warming) {
     const Bytes gradients{run.parameters() * run.gradient_element()};

@@ -120,6 +120,27 @@ Tasks ReplicaRun::pass(std::size_t unit, Pass direction, const Tasks& after) {
   return gpu_;
 }
 
+void ReplicaRun::accumulate(int micro_batches, const Tasks& begin) {
+  assert(tensor_.tensor == 1);
+  if (!request_.only_times) {
+    for (int batch = 0; batch < micro_batches; ++batch) {
+      for (std::size_t unit = 0; unit < units(); ++unit) forward(unit, batch + unit == 0 ? begin : none());
+      for (std::size_t unit = units(); unit-- > 0;) backward(unit, none());
+    }
+    return;
+  }
+  if (micro_batches == 0) return;
+  pass_ = Pass::kBackward;
+  const TagId tag = graph_.tag({"passes", class_of(pass_), pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    for (const LayerWork& work : work_[rank]) {
+      if (basis_) *basis_ += work.basis * micro_batches;
+    }
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], passes_of(work_[rank]).repeated(micro_batches), tag,
+                            {gpu_[rank], begin[rank]});
+  }
+}
+
 Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& after) {
   return compute(gpu_, std::vector<Seconds>(ranks(), time), {name, TaskClass::kFramework, pass_}, after);
 }

@@ -56,6 +56,9 @@ class ReplicaRun {
   void launch();
   Tasks forward(std::size_t unit, const Tasks& after);
   Tasks backward(std::size_t unit, const Tasks& after);
+  // Passes over all units of several micro-batches that exchange nothing, the first after `begin`. Where only times are
+  // needed, they are one computation.
+  void accumulate(int micro_batches, const Tasks& begin);
   // Host work that the GPU waits for.
   Tasks host_work(Seconds time, const std::string& name, const Tasks& after);
   // The GPU's own Adam for `parameters` parameters per rank.

@@ -7,14 +7,12 @@
 
 namespace slmsim {
 
-// Passes of replicas that hold all parameters (DeepSpeed's ZeRO-1 and ZeRO-2): the exchange follows both passes.
-void undivided_passes(ReplicaRun& run);
-
 // Fills buckets with all gradients: copied there, and divided by the number of ranks (stage_1_and_2.py,
 // reduce_independent_p_g_buckets_and_remove_grads and average_tensor).
 Tasks fill_buckets(ReplicaRun& run);
 
-// An iteration that then reduces all gradients by this collective, updates each GPU's part, and gathers the parameters.
+// An iteration of replicas that hold all parameters (DeepSpeed's ZeRO-1 and ZeRO-2): after both passes all gradients are
+// reduced by this collective, each GPU updates its part, and the parameters are gathered.
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name);
 
 // Forward and backward pass of ZeRO-3 (arXiv 1910.02054, section 5.3): every layer's parameters are gathered before it

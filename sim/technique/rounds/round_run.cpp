@@ -9,9 +9,9 @@
 
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
-#include "sim/technique/common/lower.h"
 #include "sim/technique/common/host_queue.h"
 #include "sim/technique/common/layer_work.h"
+#include "sim/technique/common/lower.h"
 #include "sim/technique/rounds/rounds.h"
 
 namespace slmsim {
@@ -40,9 +40,7 @@ class RoundRun {
     std::vector<bool> binds;
     for (const auto& units : work_) binds.push_back(host_binds(units));
     for (const auto& unit : work_.front()) parameters_ += unit.parameters;
-    const bool bound = std::find(binds.begin(), binds.end(), true) != binds.end();
-    // If only times are needed, the host's work per layer is not shown.
-    by_unit_ = how_.gpus > 1 || (bound && request.alike == nullptr);
+    by_unit_ = how_.gpus > 1 || std::find(binds.begin(), binds.end(), true) != binds.end();
     hosts_ = HostQueue(std::move(binds));
     group();
     gpu_ = exchange_ = sums_ = in_ = out_ = cpu_ = Ranks(devices_.size(), kNoTask);
@@ -81,7 +79,8 @@ class RoundRun {
       std::vector<int> devices;
       devices.reserve(ranks.size());
       for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
-      parts.push_back({ranks, devices, Communicator(graph_, request_.network, request_.scenario.nccl_setup(), devices)});
+      parts.push_back(
+          {ranks, devices, Communicator(graph_, request_.network, request_.scenario.nccl_setup(), devices)});
     };
     for (std::size_t replica = 0; replica < count && size > 1; ++replica) {
       std::vector<std::size_t> ranks(size);
@@ -102,9 +101,7 @@ class RoundRun {
   }
 
   const Scenario& scenario() const { return request_.scenario; }
-  const Gpu& gpu(std::size_t rank) const {
-    return scenario().platform.devices[devices_[rank]].gpu;
-  }
+  const Gpu& gpu(std::size_t rank) const { return scenario().platform.devices[devices_[rank]].gpu; }
   Bytes gradient_bytes(double parameters) const {
     return Bytes{parameters * element_bytes(scenario().training.gradient_precision)};
   }
@@ -118,7 +115,9 @@ class RoundRun {
     for (std::size_t rank = 0; rank < devices_.size() && launch > Seconds{0}; ++rank)
       gpu_[rank] = graph_.compute(devices_[rank], launch, launching, std::array{gpu_[rank]});
     Ranks reduced(devices_.size(), kNoTask);
-    for (int mb = 0; mb < micro_batches; ++mb) {
+    const int merged = request_.only_times ? micro_batches - (inside_.empty() ? 0 : 1) : 0;
+    if (merged > 0) accumulate(merged);
+    for (int mb = merged; mb < micro_batches; ++mb) {
       const std::string of = micro_batches > 1 ? fmt::format(" mb{}", mb) : "";
       const std::size_t units = work_.front().size();
       if (!by_unit_) {
@@ -171,6 +170,15 @@ class RoundRun {
       }
       gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], all, tag, {gpu_[rank], kNoTask});
     }
+  }
+
+  // Micro-batches without communication, as one computation: where only times are needed.
+  void accumulate(int micro_batches) {
+    const TagId tag = graph_.tag({"passes", TaskClass::kBackward, Pass::kBackward});
+    for (std::size_t rank = accumulated_.size(); rank < devices_.size(); ++rank)
+      accumulated_.push_back(passes_of(work_[rank]).repeated(micro_batches));
+    for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+      gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], accumulated_[rank], tag, {gpu_[rank], kNoTask});
   }
 
   Ranks sum_inside(Bytes size) {
@@ -314,8 +322,9 @@ class RoundRun {
   std::vector<int> devices_;
   TaskGraph graph_;
   Peers peers_;
-  std::vector<double> fragments_;             // parameters
-  std::vector<std::vector<LayerWork>> work_;  // per rank and unit
+  std::vector<double> fragments_;                // parameters
+  std::vector<std::vector<LayerWork>> work_;     // per rank and unit
+  std::vector<HostQueue::Stretch> accumulated_;  // per rank: a step's micro-batches without communication
   double parameters_ = 0;
   bool by_unit_ = false;  // one task per layer, not one per pass
   std::vector<Part> inside_, across_;

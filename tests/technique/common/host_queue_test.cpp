@@ -48,6 +48,18 @@ TEST(HostQueue, IsLaunchedAfterWhatTheFirstStretchWaitsFor) {
   EXPECT_NEAR(simulate(graph).end.value, 7, kClock);
 }
 
+TEST(HostQueue, MergesWhatWasMerged) {
+  // By turns the host and the GPU of a stretch are the longer one; three of these, one by one and as a whole.
+  const std::vector<HostQueue::Stretch> once = {
+      {Seconds{1}, Seconds{4}}, {Seconds{10}, Seconds{1}}, {Seconds{2}, Seconds{3}}, {Seconds{1}, Seconds{5}}};
+  HostQueue::Stretch merged;
+  std::vector<HostQueue::Stretch> all;
+  for (int i = 0; i < 3; ++i) all.insert(all.end(), once.begin(), once.end());
+  for (const auto& stretch : once) merged.append(stretch);
+  EXPECT_NEAR(end_of({merged.repeated(3)}, true), end_of(all, true), kClock);
+  EXPECT_NEAR(end_of({merged.repeated(1), merged.repeated(2)}, true), end_of(all, true), kClock);
+}
+
 // Twelve operators a layer: an eager stack at one small sequence is bound by its host.
 TEST(HostQueue, BindsSmallModelsAndNotLargeOnes) {
   Scenario scenario = small_scenario(1, 1);
