@@ -40,6 +40,14 @@ TEST_P(Repeating, CountsOnWhereItMay) {
 INSTANTIATE_TEST_SUITE_P(Plans, Repeating, testing::ValuesIn(many_micro_batches::cases()),
                          [](const auto& one) { return word_name(one.param.name); });
 
+// The exchange is most of the tasks, and each sample has it.
+TEST(Samples, AreNotTakenWhereTheyHaveAsManyTasks) {
+  const Scenario scenario = many_micro_batches::scenario_of(
+      {"", "Megatron: {tensor: 1, pipeline: 1, data: 32, micro_batches: 32}", many_micro_batches::kNodes, 1024});
+  Colouring alike;
+  EXPECT_FALSE(simulate_repeating(PlanInputs(scenario).request, alike).has_value());
+}
+
 TEST(Accumulation, AddsNoTaskByMicroBatchesThatExchangeNothing) {
   for (const char* technique :
        {"DDP: {no_sync: yes, micro_batches: ", "ZeRO-1: {micro_batches: ", "LocalSGD: {micro_batches: "}) {
