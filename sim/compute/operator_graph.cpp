@@ -9,15 +9,13 @@ namespace {
 
 using Vertex = OperatorGraph::vertex_descriptor;
 
-// FLOPs per element of operators other than matrix products; they are bound by memory, so the exact count does not
-// matter.
+// FLOPs per element of operators other than matrix products; bound by memory, they need not be exact.
 constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResidualFlops = 2, kLossFlops = 5;
 
 // Appends operators in order and connects each to its inputs.
 class Builder {
  public:
-  Builder(const Transformer& model, OperatorGraph& graph)
-      : model_(model), traits_(model.traits), graph_(graph), rows_(model.sequence) {}
+  Builder(const Transformer& model, OperatorGraph& graph) : model_(model), graph_(graph), rows_(model.sequence) {}
 
   void build() {
     Vertex stream = embedding();
@@ -330,7 +328,7 @@ class Builder {
   }
 
   const Transformer& model_;
-  const Traits& traits_;
+  const Traits& traits_ = model_.traits;
   OperatorGraph& graph_;
   int layer_ = -1;
   int products_ = 0;            // of the layer, so far

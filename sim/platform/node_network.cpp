@@ -6,7 +6,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <boost/graph/visitors.hpp>
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include "sim/platform/network.h"
 
@@ -74,9 +74,9 @@ void Network::add_node_links(int vm) {
   for (const PartLink& link : inside.links) {
     const int counted = part(link.from).kind == PartKind::kGpu && part(link.to).kind == PartKind::kGpu ? 2 : 1;
     const BytesPerSecond rate = link.peak * link.efficiency;
-    const auto name = [&](int from, int to) {
-      return fmt::format("{}:{}/{}{}{}", link.interconnect, node.name, part(from).name, link.half_duplex ? "-" : "->",
-                         part(to).name);
+    const auto name = [&](int from, int to) {  // a cluster has thousands
+      return fmt::format(FMT_COMPILE("{}:{}/{}{}{}"), link.interconnect, node.name, part(from).name,
+                         link.half_duplex ? "-" : "->", part(to).name);
     };
     links.forward.push_back(add({name(link.from, link.to), rate, link.interconnect, vm, link.peak, counted}));
     links.backward.push_back(link.half_duplex
@@ -107,7 +107,7 @@ void Network::add_node_links(int vm) {
   }
   for (const int nic : links.nics) {
     const auto name = [&](const char* way) {
-      return fmt::format("{}:{}/{}:{}", inside.network, node.name, part(nic).name, way);
+      return fmt::format(FMT_COMPILE("{}:{}/{}:{}"), inside.network, node.name, part(nic).name, way);
     };
     links.port.push_back(add({name("out"), node.type.nic, inside.network, vm, node.type.nic}));
     add({name("in"), node.type.nic, inside.network, vm, node.type.nic});

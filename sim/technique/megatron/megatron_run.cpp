@@ -138,7 +138,9 @@ class MegatronRun {
   void wait(int stage, int replica, const Step& step, const std::vector<Tasks>& after) {
     Tasks& last = group(stage, replica).last();
     for (std::size_t t = 0; t < last.size(); ++t) {
-      Tasks all = {last[t]};
+      Tasks all;
+      all.reserve(after.size() + 1);
+      all.push_back(last[t]);
       for (const Tasks& tasks : after) all.push_back(tasks[t]);
       last[t] = joined(graph_, step, all);
     }
