@@ -15,7 +15,7 @@ constexpr double kSameTime = 1e-12;  // relative
 
 std::optional<Alone> run_alone(const Network& network, const NcclSetup& nccl, const std::vector<int>& devices,
                                const CollectiveCall& call, const std::optional<Beside>& beside) {
-  TaskGraph graph(network.links(), static_cast<int>(nccl.platform.devices.size()));
+  TaskGraph graph(network, static_cast<int>(nccl.platform.devices.size()));
   Communicator communicator(graph, network, nccl, devices);
   const std::vector<TaskId> ready(devices.size(), kNoTask);
   const TagId tag = graph.tag({.name = "alone", .of = TaskClass::kCollective});

@@ -44,6 +44,7 @@ Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, R
     : graph_(graph), size_(devices.size()), rules_(std::move(rules)) {
   if (size_ < 2) return;
   std::vector<Connection> connections;
+  connections.reserve(size_);
   for (std::size_t rank = 0; rank < size_; ++rank) {
     const int from = devices[rank], to = devices[next(rank)];
     const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];

@@ -76,20 +76,24 @@ bool has_nvswitch(const NodeInside& inside) {
   return std::any_of(joined.begin(), joined.end(), [&](const auto& one) { return one.second == gpus.size(); });
 }
 
-// Order of a node's GPUs on a rail: the GPU nearest to its NIC first, the next nearest last. The others are in between,
-// nearer ones first; behind an NVSwitch, which joins all equally, they follow in cyclic order, each after its upper
-// neighbour (NCCL 2.19, src/graph/search.cc: ncclTopoSearchNextGpuSort prefers neighbours, the lower one first), so
-// that rails do not collide.
-std::vector<int> rail_order(const NodeInside& inside, int rail) {
-  std::vector<int> order = gpus_by_distance(inside, inside.of_kind(PartKind::kNic)[rail]);
-  if (order.size() < 3) return order;
-  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  if (has_nvswitch(inside)) {
+// Orders of a node's GPUs, one per rail: the GPU nearest to its NIC first, the next nearest last. The others are in
+// between, nearer ones first; behind an NVSwitch, which joins all equally, they follow in cyclic order, each after its
+// upper neighbour (NCCL 2.19, src/graph/search.cc: ncclTopoSearchNextGpuSort prefers neighbours, the lower one first),
+// so that rails do not collide.
+std::vector<std::vector<int>> rail_orders(const NodeInside& inside, int rails) {
+  const std::vector<int> nics = inside.of_kind(PartKind::kNic);
+  const bool cyclic = has_nvswitch(inside);
+  std::vector<std::vector<int>> orders;
+  for (int rail = 0; rail < rails; ++rail) {
+    std::vector<int>& order = orders.emplace_back(gpus_by_distance(inside, nics[rail]));
+    if (order.size() < 3) continue;
+    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    if (!cyclic) continue;
     const int count = static_cast<int>(order.size()), first = order.front();
     const auto below = [&](int gpu) { return (first - gpu + count) % count; };
     std::sort(order.begin() + 1, order.end() - 1, [&](int a, int b) { return below(a) < below(b); });
   }
-  return order;
+  return orders;
 }
 
 }  // namespace
@@ -133,21 +137,25 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
   std::iota(as_given.begin(), as_given.end(), std::size_t{0});
   for (const int vm : vms) rails = vm == vms.front() ? inside(vm).rails : std::min(rails, inside(vm).rails);
   if (rails == 1) return {as_given};
-  std::vector<RankOrder> orders;
-  for (int rail = 0; rail < rails; ++rail) {
-    RankOrder order;
-    for (const int vm : vms) {
-      if (ranks[vm].size() == 1) {
-        order.push_back(ranks[vm].front());
+  std::vector<RankOrder> orders(rails);
+  std::vector<std::vector<int>> gpus;  // of the node before, unless another kind follows
+  const NodeInside* before = nullptr;
+  for (const int vm : vms) {
+    const RankOrder& own = ranks[vm];
+    if (own.size() > 1 && (!before || !before->ways.found || before->ways.found != inside(vm).ways.found)) {
+      gpus = rail_orders(inside(vm), rails);
+      before = &inside(vm);
+    }
+    for (std::size_t rail = 0; rail < orders.size(); ++rail) {
+      if (own.size() == 1) {
+        orders[rail].push_back(own.front());
         continue;
       }
-      for (const int gpu : rail_order(inside(vm), rail)) {
-        for (const std::size_t rank : ranks[vm]) {
-          if (slot(vm, rank) == gpu) order.push_back(rank);
-        }
+      for (const int gpu : gpus[rail]) {
+        std::copy_if(own.begin(), own.end(), std::back_inserter(orders[rail]),
+                     [&](std::size_t rank) { return slot(vm, rank) == gpu; });
       }
     }
-    orders.push_back(std::move(order));
   }
   return orders;
 }

@@ -9,16 +9,15 @@ namespace {
 
 using Vertex = OperatorGraph::vertex_descriptor;
 
-// FLOPs per element of operators other than matrix products; they are bound by memory, so the exact count does not
-// matter.
+// FLOPs per element of operators other than matrix products; bound by memory, they need not be exact.
 constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResidualFlops = 2, kLossFlops = 5;
 
 // Appends operators in order and connects each to its inputs.
 class Builder {
  public:
-  explicit Builder(const Transformer& model) : model_(model), traits_(model.traits), rows_(model.sequence) {}
+  Builder(const Transformer& model, OperatorGraph& graph) : model_(model), graph_(graph), rows_(model.sequence) {}
 
-  OperatorGraph build() {
+  void build() {
     Vertex stream = embedding();
     if (traits_.embedding_norm) stream = norm(Role::kEmbeddingNorm, stream);
     for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) {
@@ -28,7 +27,6 @@ class Builder {
     }
     head(stream);
     if (model_.lora) freeze();
-    return graph_;
   }
 
  private:
@@ -330,8 +328,8 @@ class Builder {
   }
 
   const Transformer& model_;
-  const Traits& traits_;
-  OperatorGraph graph_;
+  const Traits& traits_ = model_.traits;
+  OperatorGraph& graph_;
   int layer_ = -1;
   int products_ = 0;            // of the layer, so far
   Vertex attention_input_ = 0;  // of the layer
@@ -355,7 +353,11 @@ int layer_count(const OperatorGraph& graph) { return graph[boost::num_vertices(g
 // Every edge points to a later vertex, so the first vertex begins the stream.
 double stream_elements(const OperatorGraph& graph) { return graph[0].outputs; }
 
-OperatorGraph build_operator_graph(const Transformer& model) { return Builder(model).build(); }
+OperatorGraph build_operator_graph(const Transformer& model) {
+  OperatorGraph graph;  // it cannot be moved
+  Builder(model, graph).build();
+  return graph;
+}
 
 double parameter_count(const OperatorGraph& graph) {
   double sum = 0;

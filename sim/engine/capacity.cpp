@@ -45,7 +45,7 @@ void find_queues(const TaskGraph& graph, const std::vector<double>& demand, std:
   std::vector<bool> waited_at(links.size());
   for (Capacity& capacity : out) {
     for (const auto& queued : capacity.queued) {
-      const int back = links[place(queued.link)].back;
+      const int back = graph.link_back(queued.link);
       if (back < 0 || comes[place(back)] <= links[place(back)].bandwidth.value * (1 + kRounding)) continue;
       waited_at[place(back)] = true;
       capacity.back.push_back(back);

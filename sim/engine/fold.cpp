@@ -8,7 +8,9 @@
 
 namespace slmsim {
 
-struct Fold::Partition {
+struct ColourPartition {
+  std::vector<Fold::ConnectionRecord> opened;
+  std::vector<int> opened_links;
   std::vector<int> devices, connections, links;
   std::size_t device_colours = 0, connection_colours = 0;
   // Connections that cross each link, and where on their paths: for TCP, data arrives and queues at a link after the
@@ -16,10 +18,10 @@ struct Fold::Partition {
   Lists crossing, places;
 };
 
-Fold::Fold(Colouring colours) : given_(std::move(colours.connections)) {
+Fold::Fold(Colouring colours) : given_(std::move(colours)) {
   std::map<int, int> first;
-  for (std::size_t i = 0; i < colours.devices.size(); ++i)
-    first_.push_back(first.try_emplace(colours.devices[i], static_cast<int>(i)).first->second);
+  for (std::size_t i = 0; i < given_.devices.size(); ++i)
+    first_.push_back(first.try_emplace(given_.devices[i], static_cast<int>(i)).first->second);
   for (const int device : first_) {
     for (const int line : {computing(device), hosting(device), holding(device)}) lines_.push_back({line, 0});
   }
@@ -27,7 +29,7 @@ Fold::Fold(Colouring colours) : given_(std::move(colours.connections)) {
 }
 
 void Fold::begin_group(std::span<const int> together) {
-  ++group_;
+  begins_group_ = true;
   together_ = kApart;
   devices_together_.clear();
   if (together.empty()) return;
@@ -40,33 +42,35 @@ void Fold::begin_group(std::span<const int> together) {
 }
 
 void Fold::begin_group_like(const ConnectionRecord& opened) {
-  ++group_;
+  begins_group_ = true;
   together_ = opened.together;
   devices_together_.clear();  // no new connections are opened
 }
 
-int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::vector<int>& links) {
-  if (!given_.empty()) {
-    if (opened_.size() >= given_.size()) throw ColouringError();
-    traits.push_back(given_[opened_.size()]);
-  }
+int Fold::open(ConnectionRecord asked, std::span<const double> traits, const std::vector<int>& links) {
+  const std::vector<int>& colours = given_.connections;
+  if (!colours.empty() && opened_.size() >= colours.size()) throw ColouringError();
+  if (std::exchange(begins_group_, false)) ++group_;
   // Two devices may be joined several times, once per communicator; a device may begin with others in several sets.
-  const int trait = traits_.try_emplace(std::move(traits), static_cast<int>(traits_.size())).first->second;
-  Pair& pair = pairs_[{trait, asked.from, is_together() ? kApart : asked.to}];
+  const int trait = static_cast<int>(traits_.number(traits));
+  const int given = colours.empty() ? kApart : colours[opened_.size()];
+  const std::array ends = {trait, given, asked.from, is_together() ? kApart : asked.to};
+  const std::uint32_t number = pair_numbers_.number(ends);
+  if (number == pairs_.size()) pairs_.emplace_back();
+  Pair& pair = pairs_[number];
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
   asked.together = together_;
   // Numbers below 0 denote sets.
   const auto at_end = [&](int device) { return is_together() ? -1 - together_ : first(device); };
-  const std::array described = {trait, pair.count, at_end(asked.from), at_end(asked.to)};
-  const auto [known, is_new] = colours_.try_emplace(described, static_cast<int>(colours_.size()));
-  if (is_new) sequences_.emplace_back();
-  lines_.push_back({line_of(known->second), 0});
+  const std::array described = {trait, given, pair.count, at_end(asked.from), at_end(asked.to)};
+  asked.colour = static_cast<int>(colours_.number(described));
+  sequences_.resize(static_cast<std::size_t>(line_of(static_cast<int>(colours_.size()))));
+  lines_.push_back({line_of(asked.colour), 0});
   asked.first_link = links_.size();
   links_.insert(links_.end(), links.begin(), links.end());
   asked.end_link = links_.size();
   asked.group = group_;
-  asked.colour = known->second;
   opened_.push_back(asked);
   return asked.colour;
 }
@@ -112,7 +116,11 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Fold::connections_before() 
 }
 
 // Refines colours by those of their neighbours until none is split.
-Fold::Partition Fold::refined(const std::vector<Link>& links) const {
+std::shared_ptr<const ColourPartition> Fold::refined(const std::vector<Link>& links) const {
+  const auto is_like = [](const ConnectionRecord& one, const ConnectionRecord& other) { return one.is_like(other); };
+  if (given_.known && holds(*given_.known) && links_ == given_.known->opened_links &&
+      std::ranges::equal(opened_, given_.known->opened, is_like))
+    return given_.known;
   const auto each_crossing = [this](auto add) {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       for (std::size_t l = opened_[i].first_link; l < opened_[i].end_link; ++l) add(links_[l], i, l);
@@ -156,10 +164,11 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     by_rate.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
   Refined of_devices(first_), of_connections(std::move(colours)), of_links(std::move(by_rate)),
       of_sets(std::vector<int>(static_cast<std::size_t>(group_) + 1));
+  std::vector<std::pair<int, int>> crossed;
   for (bool changes = true; changes;) {
     changes = of_links.split(
         [&](std::size_t link, std::vector<int>& description) {
-          std::vector<std::pair<int, int>> crossed;
+          crossed.clear();
           const auto by = crossing.of(link), at = places.of(link);
           for (std::size_t i = 0; i < by.size(); ++i) crossed.emplace_back(of_connections[by[i]], at[i]);
           std::sort(crossed.begin(), crossed.end());
@@ -216,38 +225,44 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
           for (const std::uint32_t other : after.of(connection)) of_connections.describe_again(other);
         });
   }
-  return {.devices = of_devices.taken(),
-          .connections = of_connections.taken(),
-          .links = of_links.taken(),
-          .device_colours = of_devices.count(),
-          .connection_colours = of_connections.count(),
-          .crossing = std::move(crossing),
-          .places = std::move(places)};
+  return std::make_shared<const ColourPartition>(ColourPartition{.opened = opened_,
+                                                                 .opened_links = links_,
+                                                                 .devices = of_devices.taken(),
+                                                                 .connections = of_connections.taken(),
+                                                                 .links = of_links.taken(),
+                                                                 .device_colours = of_devices.count(),
+                                                                 .connection_colours = of_connections.count(),
+                                                                 .crossing = std::move(crossing),
+                                                                 .places = std::move(places)});
 }
 
-Colouring Fold::finer(const Partition& partition) const {
+// Whether it splits none of the colours.
+bool Fold::holds(const ColourPartition& partition) const {
   std::vector<bool> is_first(first_.size());
   for (const int device : first_) is_first[device] = true;
   const auto device_colours = static_cast<std::size_t>(std::count(is_first.begin(), is_first.end(), true));
-  if (partition.device_colours == device_colours && partition.connection_colours == colours_.size()) return {};
-  return {partition.devices, partition.connections};
+  return partition.device_colours == device_colours && partition.connection_colours == colours_.size();
 }
 
-Colouring Fold::finer(const std::vector<Link>& links) const { return finer(refined(links)); }
+Colouring Fold::coarsest(const std::vector<Link>& links) const {
+  auto known = refined(links);
+  if (holds(*known)) return {given_.devices, given_.connections, std::move(known)};
+  return {known->devices, known->connections, known};
+}
 
-Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
+Colouring Fold::settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes,
                        std::vector<int>& taken_for) const {
   // A line may have ended early.
   const bool differ = differs_ || std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
                         return line.next != sequences_[line.sequence].size();
                       });
-  const Partition partition = refined(links);
-  if (Colouring colours = finer(partition); !colours.devices.empty()) return colours;
+  const auto known = refined(links);
+  const ColourPartition& partition = *known;
+  if (!holds(partition)) return {partition.devices, partition.connections, known};
   if (differ) throw ColouringError();
   std::map<int, int> first_link;
   for (std::size_t l = 0; l < links.size(); ++l)
     taken_for.push_back(first_link.try_emplace(partition.links[l], static_cast<int>(l)).first->second);
-  for (Link& link : links) link.back = link.back < 0 ? -1 : taken_for[link.back];
   std::vector<bool> done(routes.size());
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     const ConnectionRecord& opened = opened_[i];

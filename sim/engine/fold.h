@@ -13,12 +13,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "sim/engine/hash_places.h"
 #include "sim/platform/network.h"
 #include "sim/platform/platform.h"
 
@@ -27,12 +29,16 @@ namespace slmsim {
 using TaskId = std::uint32_t;
 inline constexpr TaskId kNoTask = ~TaskId{0};
 
+struct ColourPartition;  // of one graph's connections
+
 // Elements that may be identified have equal numbers. `connections` in the order of opening; empty: derived from
 // devices and routes.
 struct Colouring {
   std::vector<int> devices, connections;
+  // Of a graph of the same plan, whose connections these colours are of: equal connections need not be compared again.
+  std::shared_ptr<const ColourPartition> known = {};
 
-  bool operator==(const Colouring&) const = default;
+  bool operator==(const Colouring& other) const { return devices == other.devices && connections == other.connections; }
 };
 
 // Thrown where the colours of a graph do not hold and no finer ones are known.
@@ -64,8 +70,17 @@ class Fold {
     bool windowed = false;
     int group = 0, together = kApart, colour = 0;
     std::size_t first_link = 0, end_link = 0;
+
+    // Colours are apart from what distinguishes it.
+    bool is_like(ConnectionRecord other) const {
+      if ((together == kApart) == (other.together == kApart)) other.together = together;
+      other.colour = colour;
+      return *this == other;
+    }
+    bool operator==(const ConnectionRecord&) const = default;
   };
-  int open(ConnectionRecord asked, std::vector<double> traits, const std::vector<int>& links);
+  // `traits`: in figures, what two connections of one colour have in common.
+  int open(ConnectionRecord asked, std::span<const double> traits, const std::vector<int>& links);
   const ConnectionRecord& opened(int connection) const { return opened_[connection]; }
   int count() const { return static_cast<int>(opened_.size()); }
   // Connections opened from here on belong to one communicator. `together`: its devices, if each call begins for all of
@@ -99,13 +114,13 @@ class Fold {
   void differ() { differs_ = true; }
   bool differs() const { return differs_; }
 
-  // Call after the last connection. The coarsest finer colours that may hold; none where those given may.
-  Colouring finer(const std::vector<Link>& links) const;
+  // Call after the last connection. The coarsest colours that may hold, those given or finer ones.
+  Colouring coarsest(const std::vector<Link>& links) const;
   // Call after the last task. If the colours do not hold, returns the coarsest finer colours that could, and throws
   // ColouringError where there are none. Else returns nothing; the routes of their connections then use links of the
-  // colours, each as often as connections of the colour cross it, and their return links are the first links of their
-  // colours too. `taken_for`: for each link, the first of its colour.
-  Colouring settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
+  // colours, each as often as connections of the colour cross it. `taken_for`: for each link, the first of its colour.
+  Colouring settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes,
+                   std::vector<int>& taken_for) const;
 
  private:
   static constexpr int kLines = 3;  // per device
@@ -113,23 +128,26 @@ class Fold {
     int sequence = 0;
     std::uint32_t next = 0;
   };
-  struct Partition;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> connections_before() const;
-  Partition refined(const std::vector<Link>& links) const;
-  Colouring finer(const Partition& partition) const;
+  std::shared_ptr<const ColourPartition> refined(const std::vector<Link>& links) const;
+  bool holds(const ColourPartition& partition) const;
 
-  std::vector<int> first_, given_;  // given_: per connection
+  std::vector<int> first_;
+  Colouring given_;
   std::vector<Line> lines_;
   std::vector<std::vector<TaskId>> sequences_;
   std::vector<ConnectionRecord> opened_;
   std::vector<int> links_;  // of all opened connections
-  std::map<std::vector<double>, int> traits_;
-  std::map<std::array<int, 4>, int> colours_;  // traits, number of such connections between the two devices, ends
+  SequenceNumbers<double> traits_;
+  // Traits with the given colour, then the number of such connections between the two devices, and their ends; or the two
+  // devices.
+  SequenceNumbers<int> colours_, pair_numbers_;
   struct Pair {
     int group = -1, count = 0;
   };
-  std::map<std::array<int, 3>, Pair> pairs_;  // traits, and the same two devices
-  int group_ = 0, together_ = kApart;         // of the connections to come
+  std::vector<Pair> pairs_;            // by pair_numbers_
+  int group_ = 0, together_ = kApart;  // of the connections to come
+  bool begins_group_ = false;          // with the next connection
   std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;

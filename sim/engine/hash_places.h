@@ -2,9 +2,14 @@
 // section 6.4), with the hash beside the index, so that neither look-up nor growth accesses the elements themselves.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "sim/base/hash.h"
 
 namespace slmsim {
 
@@ -46,6 +51,38 @@ class HashPlaces {
 
   std::vector<Place> places_;  // size: a power of two
   std::size_t count_ = 0;
+};
+
+// Numbers sequences from 0 on, in the order in which they first come.
+template <class Element>
+class SequenceNumbers {
+ public:
+  std::uint32_t number(std::span<const Element> sequence) {
+    std::uint64_t hash = sequence.size();
+    for (const Element element : sequence) {
+      hash = (hash ^ word_of(element)) * SplitMix64::kStep;  // Fibonacci hashing (Knuth, volume 3, section 6.4)
+      hash ^= hash >> 32;
+    }
+    const auto next = static_cast<std::uint32_t>(size());
+    const std::uint32_t known = places_.find_or_add(static_cast<std::uint32_t>(hash), next, [&](std::uint32_t number) {
+      return std::equal(sequence.begin(), sequence.end(), all_.begin() + begins_[number],
+                        all_.begin() + begins_[number + 1]);
+    });
+    if (known == next) {
+      all_.insert(all_.end(), sequence.begin(), sequence.end());
+      begins_.push_back(static_cast<std::ptrdiff_t>(all_.size()));
+    }
+    return known;
+  }
+  std::size_t size() const { return begins_.size() - 1; }
+
+ private:
+  static std::uint64_t word_of(int element) { return static_cast<std::uint32_t>(element); }
+  static std::uint64_t word_of(double element) { return std::bit_cast<std::uint64_t>(element + 0.0); }  // -0 equals 0
+
+  std::vector<Element> all_;
+  std::vector<std::ptrdiff_t> begins_ = {0};  // and the last one's end
+  HashPlaces places_;
 };
 
 }  // namespace slmsim

@@ -14,7 +14,8 @@ namespace slmsim {
 struct Event {
   // End of a task, or of a computation that may have been slowed; end of a flow on unshared links; arrival of
   // acknowledgements behind queued data, and their return.
-  enum class Kind : std::uint8_t { kTask, kComputed, kFlow, kAnswered, kAcknowledgement };
+  // As large as the index: an event is then copied in one piece, without a gap at its end.
+  enum class Kind : std::uint32_t { kTask, kComputed, kFlow, kAnswered, kAcknowledgement };
 
   double date = 0;          // of the clock
   std::uint32_t index = 0;  // task, channel, or answer

@@ -8,19 +8,12 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-namespace slmsim {
+#include "sim/engine/hash_places.h"
 
-struct HashOfNumbers {
-  std::size_t operator()(const std::vector<int>& numbers) const {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-    for (const int number : numbers) hash = (hash ^ static_cast<std::uint32_t>(number)) * 1099511628211U;
-    return static_cast<std::size_t>(hash);
-  }
-};
+namespace slmsim {
 
 // Lists of numbers, one per key, in one array.
 class Lists {
@@ -72,32 +65,32 @@ class Refined {
     struct Part {
       int colour = 0, size = 0;
     };
-    std::vector<Part> parts;  // elements of a colour with equal descriptions
-    std::unordered_map<std::vector<int>, std::size_t, HashOfNumbers> known;
-    std::unordered_map<int, int> left;  // of each colour, the elements not described
-    std::vector<std::size_t> part_of;
+    std::vector<Part> parts;         // elements of a colour with equal descriptions
+    SequenceNumbers<int> known;      // descriptions
+    std::vector<int> left = sizes_;  // of each colour, the elements not described
+    std::vector<std::uint32_t> part_of;
+    part_of.reserve(again.size());
     std::vector<int> description;
     for (const std::uint32_t element : again) {
       stale_[element] = false;
       description.assign(1, colours_[element]);
       describe(element, description);
-      const auto [at, is_new] = known.try_emplace(description, parts.size());
-      if (is_new) parts.push_back({description.front()});
-      ++parts[at->second].size;
-      --left.try_emplace(description.front(), sizes_[description.front()]).first->second;
-      part_of.push_back(at->second);
+      const std::uint32_t part = known.number(description);
+      if (part == parts.size()) parts.push_back({description.front()});
+      ++parts[part].size;
+      --left[description.front()];
+      part_of.push_back(part);
     }
     // The largest part keeps the colour, unless elements that are not described do.
-    std::unordered_map<int, std::size_t> keeps;
+    std::vector<std::size_t> keeps(sizes_.size(), parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      if (left.at(parts[part].colour) > 0) continue;
-      std::size_t& kept = keeps.try_emplace(parts[part].colour, part).first->second;
-      if (parts[part].size > parts[kept].size) kept = part;
+      if (left[parts[part].colour] > 0) continue;
+      std::size_t& kept = keeps[parts[part].colour];
+      if (kept == parts.size() || parts[part].size > parts[kept].size) kept = part;
     }
     for (std::size_t part = 0; part < parts.size(); ++part) {
       auto& [colour, size] = parts[part];
-      const auto kept = keeps.find(colour);
-      if (kept != keeps.end() && kept->second == part) continue;
+      if (keeps[colour] == part) continue;
       sizes_[colour] -= size;
       colour = static_cast<int>(sizes_.size());
       sizes_.push_back(size);

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -169,9 +168,8 @@ class Run {
 
   void arrived(TaskId id) {
     if (const Task& task = graph_.tasks()[id]; task.kind == TaskKind::kTransfer && task.times > 1) {
-      const auto times = times_.try_emplace(id, task.times).first;
-      if (--times->second > 0) return starting_.push_back(id);
-      times_.erase(times);
+      if (arrivals_.empty()) arrivals_.resize(graph_.tasks().size());
+      if (++arrivals_[id] < task.times) return starting_.push_back(id);
     }
     complete(id);
   }
@@ -389,7 +387,7 @@ class Run {
   Progress progress_;
   std::vector<TaskId> next_;
   std::deque<TaskId> starting_;
-  std::unordered_map<TaskId, int> times_;  // remaining repetitions of transfers
+  std::vector<std::uint16_t> arrivals_;  // of repeated transfers, per task
   std::vector<Channel> channels_;
   Answers answers_;
   Events events_;

@@ -31,10 +31,8 @@ BytesPerSecond most_rate(const Connection& connection, const std::vector<Link>& 
   return most;
 }
 
-TaskGraph::TaskGraph(std::vector<Link> links, const Colouring& alike)
-    : links_(std::move(links)),
-      device_count_(static_cast<int>(alike.devices.size())),
-      fold_(std::make_shared<Fold>(alike)) {}
+TaskGraph::TaskGraph(std::shared_ptr<const std::vector<Link>> links, int device_count, const Colouring* alike)
+    : links_(std::move(links)), device_count_(device_count), fold_(alike ? std::make_shared<Fold>(*alike) : nullptr) {}
 
 bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> after) const {
   const Task& one = tasks_[known];
@@ -47,9 +45,11 @@ bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> 
 TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, int line) {
   if (fold_->differs()) return 0;  // any number: only connections matter from here on
   std::vector<TaskId>& distinct = distinct_;
-  distinct.assign(after.begin(), after.end());
-  std::erase(distinct, kNoTask);
-  std::sort(distinct.begin(), distinct.end());
+  distinct.clear();
+  for (const TaskId before : after) {
+    if (before != kNoTask) distinct.push_back(before);
+  }
+  if (!std::is_sorted(distinct.begin(), distinct.end())) std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   if (line != Fold::kNoLine) {
     const TaskId known = fold_->next(line);
@@ -83,7 +83,7 @@ Colouring TaskGraph::settle() {
   if (!fold_) return {};
   std::vector<std::vector<int>*> routes;
   for (auto& connection : connections_) routes.push_back(&connection.route.links);
-  Colouring finer = fold_->settle(links_, routes, taken_for_);
+  Colouring finer = fold_->settle(*links_, routes, taken_for_);
   if (!finer.devices.empty()) return finer;
   for (int device = 0; device < device_count_; ++device) device_taken_for_.push_back(fold_->first(device));
   fold_ = nullptr;
@@ -173,9 +173,10 @@ int TaskGraph::add_connection(Connection connection, int position) {
 
 int TaskGraph::open_folded(Connection connection, int position) {
   const Route& route = connection.route;
-  std::vector<double> traits = {static_cast<double>(position), static_cast<double>(connection.sockets),
-                                route.latency.value, route.socket_rate.value, static_cast<double>(connection.traffic)};
-  for (const int link : route.links) traits.push_back(links_[link].bandwidth.value);
+  std::vector<double>& traits = traits_;
+  traits = {static_cast<double>(position), static_cast<double>(connection.sockets), route.latency.value,
+            route.socket_rate.value, static_cast<double>(connection.traffic)};
+  for (const int link : route.links) traits.push_back(links()[link].bandwidth.value);
   // Windows that begin equal, and whose bytes are sent and acknowledged at the same times, remain equal.
   const bool is_tcp = route.window.steady.value > 0;
   if (is_tcp) {
@@ -190,7 +191,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
                                   .position = position,
                                   .traffic = static_cast<int>(connection.traffic),
                                   .windowed = is_tcp},
-                                 std::move(traits), route.links);
+                                 traits, route.links);
   if (colour == static_cast<int>(connections_.size())) {
     connection.from = fold_->first(connection.from);
     connection.to = fold_->first(connection.to);
@@ -266,7 +267,7 @@ void TaskGraph::remove_latency() {
 }
 
 void TaskGraph::move_to(const Network& network) {
-  links_ = network.links();
+  links_ = network.shared_links();
   for (auto& connection : connections_) {
     if (!network.share_vm(connection.from, connection.to))
       connection.route = network.route(connection.from, connection.to, connection.nic);

@@ -127,11 +127,15 @@ struct TaskRest {
 
 class TaskGraph {
  public:
-  explicit TaskGraph(std::vector<Link> links, int device_count)
-      : links_(std::move(links)), device_count_(device_count) {}
-  // A graph in which devices with equal colours in `alike` are represented once (fold.h). Building it may throw
+  TaskGraph(std::vector<Link> links, int device_count)
+      : TaskGraph(std::make_shared<const std::vector<Link>>(std::move(links)), device_count, nullptr) {}
+  TaskGraph(std::vector<Link> links, const Colouring& alike)
+      : TaskGraph(std::make_shared<const std::vector<Link>>(std::move(links)), static_cast<int>(alike.devices.size()),
+                  &alike) {}
+  TaskGraph(const Network& network, int device_count) : TaskGraph(network.shared_links(), device_count, nullptr) {}
+  // With `alike`, a graph in which devices with equal colours are represented once (fold.h). Building it may throw
   // ColouringError.
-  TaskGraph(std::vector<Link> links, const Colouring& alike);
+  TaskGraph(std::shared_ptr<const std::vector<Link>> links, int device_count, const Colouring* alike);
 
   TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, const Work& work = {});
   TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times = 1);
@@ -167,13 +171,18 @@ class TaskGraph {
   void repeat(int first, int end, const std::map<int, int>& devices, const Network& network);
   // Call after the last task: verifies the colours. Returns the colours to try next if they do not hold.
   Colouring settle();
-  // Those colours, by the connections alone.
-  Colouring finer() const { return fold_->finer(links_); }
+  // The colours to try first, by the connections alone.
+  Colouring coarsest() const { return fold_->coarsest(*links_); }
   // Whether tasks represent several ones. Only the iteration's time, and the times of the first device and connection
   // of each colour, are then valid.
   bool is_folded() const { return folded_; }
   // The link whose flows represent the traffic of this one.
   int link_of(int link) const { return taken_for_.empty() ? link : taken_for_[link]; }
+  // The link opposite to this one; -1: none.
+  int link_back(int link) const {
+    const int back = links()[link].back;
+    return back < 0 ? -1 : link_of(back);
+  }
   // The device whose tasks represent those of this one.
   int device_of(int device) const { return device_taken_for_.empty() ? device : device_taken_for_[device]; }
 
@@ -205,7 +214,7 @@ class TaskGraph {
     return {predecessors_.data() + first, last - first};
   }
   const std::vector<Connection>& connections() const { return connections_; }
-  const std::vector<Link>& links() const { return links_; }
+  const std::vector<Link>& links() const { return *links_; }
   const std::vector<Tag>& tags() const { return tags_; }
   const Tag& tag_of(const Task& task) const { return tags_[task.tag]; }
   // A delay on links, and not in NCCL's kernels or in launching kernels.
@@ -235,7 +244,7 @@ class TaskGraph {
   std::vector<Task> tasks_;
   std::vector<TaskId> predecessors_;
   std::vector<Connection> connections_;
-  std::vector<Link> links_;
+  std::shared_ptr<const std::vector<Link>> links_;
   std::vector<Tag> tags_;
   HashPlaces tag_places_;                      // of tags_
   std::vector<std::pair<TaskId, Work>> work_;  // of tasks with work, in order
@@ -246,6 +255,7 @@ class TaskGraph {
   bool folded_ = false;
   std::vector<int> taken_for_, device_taken_for_;  // per link and per device, after folding
   std::vector<TaskId> distinct_;                   // during folding: predecessors of a new task
+  std::vector<double> traits_;                     // during folding: of a new connection
   HashPlaces joins_;                               // during folding: of delays without a place
 };
 

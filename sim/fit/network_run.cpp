@@ -125,7 +125,7 @@ std::vector<Pilot> messages_in(const std::filesystem::path& file, const std::vec
 
 Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Scenario& scenario,
                 const Network& network) {
-  TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
+  TaskGraph graph(network, static_cast<int>(scenario.platform.devices.size()));
   const TagId tag = graph.tag({.name = "traffic"});
   if (run.collective) {
     Communicator communicator(graph, network, scenario.nccl_setup(), devices);

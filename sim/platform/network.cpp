@@ -69,16 +69,16 @@ Network::Network(std::shared_ptr<const Platform> kept) : platform_(std::move(kep
     add_pair({fmt::format("peer:{}:out", device.name), bus}, {fmt::format("peer:{}:in", device.name), bus});
   }
   // Acknowledgements are the hosts' own and cross no link of a GPU.
-  for (Link& link : links_) link.back = -1;
-  first_nic_ = static_cast<int>(links_.size());
+  for (Link& link : *links_) link.back = -1;
+  first_nic_ = static_cast<int>(links_->size());
   for (const auto& vm : platform.vms) {
     add_pair({fmt::format("nic:{}:out", vm.name), vm.type.nic}, {fmt::format("nic:{}:in", vm.name), vm.type.nic});
     // A host's own packets do not wait for each other: TCP holds back data that its NIC cannot take
     // (tcp_small_queue_check, net/ipv4/tcp_output.c), and flows take turns in the remaining queue (fq_codel, RFC 8290,
     // the default of distributions with systemd). Incoming data waits in the switch before the NIC.
-    links_.back().back = -1;
+    links_->back().back = -1;
   }
-  first_wan_ = static_cast<int>(links_.size());
+  first_wan_ = static_cast<int>(links_->size());
   const auto site = [&](int index) { return platform.sites[index].name; };
   for (const auto& link : platform.links) {
     add_pair({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), shared_rate(link, link.forward)},
@@ -95,16 +95,16 @@ Network::Network(std::shared_ptr<const Platform> kept) : platform_(std::move(kep
   }
   for (const Vm& vm : platform.vms) {
     const bool known = vm.type.inside.empty() && vm.type.host_memory.value > 0;
-    host_memory_.push_back(known ? static_cast<int>(links_.size()) : -1);
-    if (known) links_.push_back({fmt::format("memory:{}", vm.name), vm.type.host_memory_rate});
+    host_memory_.push_back(known ? static_cast<int>(links_->size()) : -1);
+    if (known) links_->push_back({fmt::format("memory:{}", vm.name), vm.type.host_memory_rate});
   }
 }
 
 void Network::add_pair(Link there, Link back) {
-  there.back = static_cast<int>(links_.size()) + 1;
-  back.back = static_cast<int>(links_.size());
-  links_.push_back(std::move(there));
-  links_.push_back(std::move(back));
+  there.back = static_cast<int>(links_->size()) + 1;
+  back.back = static_cast<int>(links_->size());
+  links_->push_back(std::move(there));
+  links_->push_back(std::move(back));
 }
 
 void Network::add_pair_links() {
@@ -125,7 +125,7 @@ void Network::add_pair_links() {
     for (int b = a + 1; b < vms; ++b) {
       const BytesPerSecond there = rate(a, b), back = rate(b, a);
       if (there >= kAnyRate && back >= kAnyRate) continue;
-      const int first = static_cast<int>(links_.size());
+      const int first = static_cast<int>(links_->size());
       pair_links_[{a, b}] = first;
       pair_links_[{b, a}] = first + 1;
       add_pair({name(a, b), there}, {name(b, a), back});
@@ -140,6 +140,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   const Vm& vm_out = platform_->vms[source.vm];
   const Vm& vm_in = platform_->vms[target.vm];
   Route route;
+  route.links.reserve(8);
   if (source.vm == target.vm && !vm_out.type.inside.empty())
     return relay < 0 ? route_between_gpus(from, to) : route_by_relay(from, to, relay);
   if (source.vm == target.vm) {
@@ -194,7 +195,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
   BytesPerSecond fastest = route.socket_rate;
-  for (const int link : route.links) fastest = std::min(fastest, links_[link].bandwidth);
+  for (const int link : route.links) fastest = std::min(fastest, (*links_)[link].bandwidth);
   constexpr Seconds kNegligibleRtt{1e-3};
   route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt || route.window.loss > 0;
   return route;

@@ -81,7 +81,9 @@ class Network {
       : Network(std::shared_ptr<const Platform>(std::shared_ptr<void>(), &platform)) {}
   explicit Network(Platform&& platform) : Network(std::make_shared<const Platform>(std::move(platform))) {}
 
-  const std::vector<Link>& links() const { return links_; }
+  const std::vector<Link>& links() const { return *links_; }
+  // The same, which also outlive the network.
+  std::shared_ptr<const std::vector<Link>> shared_links() const { return links_; }
   // From GPU `from` to GPU `to`, indices into Platform::devices, which must differ; between sites by
   // sim/platform/wan_route.h. Between VMs by the NICs of number `nic`, or by the nearest to `from`. Inside a VM with
   // a described inside, through the memory of the GPU `relay`, if one is named.
@@ -112,8 +114,14 @@ class Network {
   // Between GPUs of one VM with a described inside.
   Route route_between_gpus(int from, int to) const;
   Route route_by_relay(int from, int to, int relay) const;
-  // Appends a way, with its crossings.
-  void append(Route& route, int vm, int from, const std::vector<PartHop>& way) const;
+  // A way inside VMs of a type: links and crossings, counted from the VM's first link, and the links' latencies.
+  struct Way {
+    std::vector<PartHop> hops;
+    std::vector<int> links;
+    std::vector<Seconds> latencies;
+  };
+  Way way_in_type(int type, int from, int to) const;
+  void append(Route& route, int vm, const Way& way) const;
   // GPU to NIC, and NIC to GPU; without a number, the NIC nearest to the source GPU. Returns false where there is no
   // way.
   bool append_to_nic(Route& route, int vm, int gpu, int& nic) const;
@@ -121,26 +129,28 @@ class Network {
   int wan_link(const WanHop& hop) const { return first_wan_ + 2 * hop.link + (hop.forward ? 0 : 1); }
 
   std::shared_ptr<const Platform> platform_;
-  std::vector<Link> links_;
+  std::shared_ptr<std::vector<Link>> links_ = std::make_shared<std::vector<Link>>();
   WanRoutes wan_routes_;
   int first_wan_ = 0, first_nic_ = 0;
   std::map<std::pair<int, int>, int> pair_links_;  // of VMs, from and to, over links that limit each pair
   // Per VM: the first links inside it, two per link (one where half duplex), then its crossings, then its NICs' ports.
   struct NodeLinks {
+    int first = 0;
     std::vector<int> forward, backward, crossing;  // index of the first direction, the other follows
     // Per link: index of the rate that kernels reach in shared host memory, forward; backward is the next. -1: not
     // shared.
     std::vector<int> staged;
-    std::vector<int> medium;  // per drive
-    std::vector<int> port;    // per NIC: out, in follows
+    std::vector<int> medium;      // per drive
+    std::vector<int> port;        // per NIC: out, in follows
+    std::vector<int> gpus, nics;  // parts of the VM
   };
   std::vector<NodeLinks> nodes_;
   std::vector<int> host_memory_;  // per VM: its link; -1: part of its inside, or not known
   // Inside VMs of one type, indexed by the first such VM: the way from part to part, and the nearest part of a kind.
-  const std::vector<PartHop>& way(int vm, int from, int to) const;
+  const Way& way(int vm, int from, int to) const;
   int nearest_in(int vm, int from, PartKind kind) const;
   std::vector<int> types_;  // per VM
-  mutable std::map<std::tuple<int, int, int>, std::vector<PartHop>> ways_inside_;
+  mutable std::map<std::tuple<int, int, int>, Way> ways_inside_;
   mutable std::map<std::tuple<int, int, PartKind>, int> nearest_;
 };
 

@@ -63,9 +63,14 @@ struct LastHop {
   bool forward = true;
 };
 
-// Last hops of the ways from each part to each part, kept with the node from which they follow.
+// Last hops of the ways from each part to each part, and for each NIC the GPUs by distance, kept with the node from which they
+// follow.
 struct PartWays {
-  std::shared_ptr<const std::vector<std::vector<LastHop>>> last;
+  struct Found {
+    std::vector<std::vector<LastHop>> last;
+    std::vector<std::vector<int>> by_distance;  // per part; empty where it is no NIC
+  };
+  std::shared_ptr<const Found> found;
 
   bool operator==(const PartWays&) const { return true; }
 };

@@ -6,7 +6,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <boost/graph/visitors.hpp>
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include "sim/platform/network.h"
 
@@ -51,23 +51,32 @@ std::vector<LastHop> last_hops(const NodeInside& inside, int from) {
   return out;
 }
 
+// nullptr where parts were added since.
+const PartWays::Found* found_ways(const NodeInside& inside) {
+  const PartWays::Found* found = inside.ways.found.get();
+  return found && found->last.size() == inside.parts.size() ? found : nullptr;
+}
+
 }  // namespace
 
 void Network::add_node_links(int vm) {
   const Vm& node = platform_->vms[vm];
   const NodeInside& inside = node.type.inside;
   NodeLinks& links = nodes_[vm];
+  links.first = static_cast<int>(links_->size());
+  links.gpus = inside.of_kind(PartKind::kGpu);
+  links.nics = inside.of_kind(PartKind::kNic);
   const auto part = [&](int index) -> const NodePart& { return inside.parts[index]; };
   const auto add = [&](Link link) {
-    links_.push_back(std::move(link));
-    return static_cast<int>(links_.size()) - 1;
+    links_->push_back(std::move(link));
+    return static_cast<int>(links_->size()) - 1;
   };
   for (const PartLink& link : inside.links) {
     const int counted = part(link.from).kind == PartKind::kGpu && part(link.to).kind == PartKind::kGpu ? 2 : 1;
     const BytesPerSecond rate = link.peak * link.efficiency;
-    const auto name = [&](int from, int to) {
-      return fmt::format("{}:{}/{}{}{}", link.interconnect, node.name, part(from).name, link.half_duplex ? "-" : "->",
-                         part(to).name);
+    const auto name = [&](int from, int to) {  // a cluster has thousands
+      return fmt::format(FMT_COMPILE("{}:{}/{}{}{}"), link.interconnect, node.name, part(from).name,
+                         link.half_duplex ? "-" : "->", part(to).name);
     };
     links.forward.push_back(add({name(link.from, link.to), rate, link.interconnect, vm, link.peak, counted}));
     links.backward.push_back(link.half_duplex
@@ -83,7 +92,7 @@ void Network::add_node_links(int vm) {
   }
   for (const PartLink& link : inside.links) {
     const bool shared = !node.type.peer_to_peer && is_uplink(inside, link);
-    links.staged.push_back(shared ? static_cast<int>(links_.size()) : -1);
+    links.staged.push_back(shared ? static_cast<int>(links_->size()) : -1);
     if (!shared) continue;
     const auto name = [&](int from, int to) {
       return fmt::format("staged:{}/{}->{}", node.name, part(from).name, part(to).name);
@@ -96,41 +105,49 @@ void Network::add_node_links(int vm) {
     links.medium.push_back(add({fmt::format("drive:{}/{}:medium", node.name, p.name), p.read}));
     add({fmt::format("drive:{}/{}:write", node.name, p.name), p.write});
   }
-  for (const int nic : inside.of_kind(PartKind::kNic)) {
+  for (const int nic : links.nics) {
     const auto name = [&](const char* way) {
-      return fmt::format("{}:{}/{}:{}", inside.network, node.name, part(nic).name, way);
+      return fmt::format(FMT_COMPILE("{}:{}/{}:{}"), inside.network, node.name, part(nic).name, way);
     };
     links.port.push_back(add({name("out"), node.type.nic, inside.network, vm, node.type.nic}));
     add({name("in"), node.type.nic, inside.network, vm, node.type.nic});
   }
 }
 
-void Network::append(Route& route, int vm, int from, const std::vector<PartHop>& way) const {
-  const NodeInside& inside = platform_->vms[vm].type.inside;
-  const NodeLinks& links = nodes_[vm];
+Network::Way Network::way_in_type(int type, int from, int to) const {
+  const NodeInside& inside = platform_->vms[type].type.inside;
+  const NodeLinks& links = nodes_[type];
+  Way way{way_inside(inside, from, to), {}, {}};
   int at = from;
   const PartLink* before = nullptr;
-  for (const PartHop& hop : way) {
+  for (const PartHop& hop : way.hops) {
     const auto index = static_cast<std::size_t>(hop.link);
     const PartLink& link = inside.links[index];
     for (std::size_t c = 0; before && c < inside.crossings.size(); ++c) {
       const Crossing& crossing = inside.crossings[c];
       if (crossing.part != at) continue;
       if (crossing.first == before->interconnect && crossing.second == link.interconnect)
-        route.links.push_back(links.crossing[c]);
+        way.links.push_back(links.crossing[c] - links.first);
       else if (crossing.second == before->interconnect && crossing.first == link.interconnect)
-        route.links.push_back(links.crossing[c] + 1);
+        way.links.push_back(links.crossing[c] + 1 - links.first);
     }
-    route.links.push_back(hop.forward ? links.forward[index] : links.backward[index]);
-    route.latency += link.latency;
+    way.links.push_back((hop.forward ? links.forward[index] : links.backward[index]) - links.first);
+    way.latencies.push_back(link.latency);
     before = &link;
     at = hop.forward ? link.to : link.from;
   }
+  return way;
+}
+
+void Network::append(Route& route, int vm, const Way& way) const {
+  for (const int link : way.links) route.links.push_back(nodes_[vm].first + link);
+  for (const Seconds latency : way.latencies) route.latency += latency;
 }
 
 Route Network::route_inside(int vm, int from, int to) const {
   Route route;
-  append(route, vm, from, this->way(vm, from, to));
+  route.links.reserve(8);
+  append(route, vm, this->way(vm, from, to));
   return route;
 }
 
@@ -138,15 +155,11 @@ Route Network::route_inside(int vm, int from, int to) const {
 Route Network::route_between_gpus(int from, int to) const {
   const int vm = platform_->devices[from].vm;
   const VmType& type = platform_->vms[vm].type;
-  const auto& way = this->way(vm, part_of(from), part_of(to));
-  const bool staged = !type.peer_to_peer && way.size() > 1;
+  const Way& way = this->way(vm, part_of(from), part_of(to));
+  const bool staged = !type.peer_to_peer && way.hops.size() > 1;
   const int memory = staged ? nearest(from, PartKind::kMemory) : -1;
-  Route route;
-  if (memory < 0) {
-    append(route, vm, part_of(from), way);
-    return route;
-  }
-  route = route_inside(vm, part_of(from), memory);
+  if (memory < 0) return route_inside(vm, part_of(from), part_of(to));
+  Route route = route_inside(vm, part_of(from), memory);
   route.staged = true;
   const Route second = route_inside(vm, memory, part_of(to));
   for (const int link : second.links) {  // a half-duplex memory is on both ways
@@ -154,7 +167,7 @@ Route Network::route_between_gpus(int from, int to) const {
   }
   for (const int kernels : {4 * from + 2, 4 * to + 3}) route.links.push_back(kernels);
   for (const auto* part : {&this->way(vm, part_of(from), memory), &this->way(vm, memory, part_of(to))}) {
-    for (const PartHop& hop : *part) {
+    for (const PartHop& hop : part->hops) {
       const int shared = nodes_[vm].staged[hop.link];
       if (shared >= 0) route.links.push_back(shared + (hop.forward ? 0 : 1));
     }
@@ -167,14 +180,14 @@ Route Network::route_by_relay(int from, int to, int relay) const {
   const int vm = platform_->devices[from].vm;
   Route route = route_inside(vm, part_of(from), part_of(relay));
   route.staged = true;
-  append(route, vm, part_of(relay), this->way(vm, part_of(relay), part_of(to)));
+  append(route, vm, this->way(vm, part_of(relay), part_of(to)));
   return route;
 }
 
-const std::vector<PartHop>& Network::way(int vm, int from, int to) const {
+const Network::Way& Network::way(int vm, int from, int to) const {
   const int type = types_[vm];
   const auto [at, is_new] = ways_inside_.try_emplace({type, from, to});
-  if (is_new) at->second = way_inside(platform_->vms[type].type.inside, from, to);
+  if (is_new) at->second = way_in_type(type, from, to);
   return at->second;
 }
 
@@ -186,11 +199,8 @@ int Network::nearest_in(int vm, int from, PartKind kind) const {
 }
 
 int Network::part_of(int device) const {
-  const Vm& vm = platform_->vms[platform_->devices[device].vm];
-  int part = -1;
-  for (int left = device - vm.first_device; left >= 0; left -= vm.type.inside.parts[part].kind == PartKind::kGpu)
-    ++part;
-  return part;
+  const int vm = platform_->devices[device].vm;
+  return nodes_[vm].gpus[device - platform_->vms[vm].first_device];
 }
 
 int Network::nearest(int device, PartKind kind) const {
@@ -232,45 +242,45 @@ int Network::medium_link(int vm, int drive) const {
 
 // Sets `nic` to the number of the NIC among the node's.
 bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
-  const NodeInside& inside = platform_->vms[vm].type.inside;
-  const auto nics = inside.of_kind(PartKind::kNic);
+  const std::vector<int>& nics = nodes_[vm].nics;
   if (nics.empty()) return false;
   const bool named = nic >= 0 && nic < static_cast<int>(nics.size());
   const int part = named ? nics[nic] : nearest(gpu, PartKind::kNic);
   if (part < 0) return false;
   nic = static_cast<int>(std::ranges::find(nics, part) - nics.begin());
-  append(route, vm, part_of(gpu), this->way(vm, part_of(gpu), part));
+  append(route, vm, this->way(vm, part_of(gpu), part));
   route.links.push_back(nodes_[vm].port[nic]);
   return true;
 }
 
 // A NIC talks to the one of the same number, as NCCL pairs them; to the nearest where there is none.
 bool Network::append_from_nic(Route& route, int vm, int nic, int gpu) const {
-  const NodeInside& inside = platform_->vms[vm].type.inside;
-  const auto nics = inside.of_kind(PartKind::kNic);
+  const std::vector<int>& nics = nodes_[vm].nics;
   if (nics.empty()) return false;
-  int part = nearest(gpu, PartKind::kNic);
-  if (nic >= 0 && nic < static_cast<int>(nics.size())) part = nics[nic];
-  const auto way = part < 0 ? std::vector<PartHop>{} : this->way(vm, part, part_of(gpu));
-  if (way.empty()) return false;
+  const int part = nic >= 0 && nic < static_cast<int>(nics.size()) ? nics[nic] : nearest(gpu, PartKind::kNic);
+  if (part < 0) return false;
+  const Way& way = this->way(vm, part, part_of(gpu));
+  if (way.hops.empty()) return false;
   const auto number = static_cast<std::size_t>(std::ranges::find(nics, part) - nics.begin());
   route.links.push_back(nodes_[vm].port[number] + 1);
-  append(route, vm, part, way);
+  append(route, vm, way);
   return true;
 }
 
 void find_ways(NodeInside& inside) {
-  std::vector<std::vector<LastHop>> all;
+  PartWays::Found found;
   for (std::size_t from = 0; from < inside.parts.size(); ++from)
-    all.push_back(last_hops(inside, static_cast<int>(from)));
-  inside.ways.last = std::make_shared<const std::vector<std::vector<LastHop>>>(std::move(all));
+    found.last.push_back(last_hops(inside, static_cast<int>(from)));
+  found.by_distance.resize(inside.parts.size());
+  inside.ways.found = std::make_shared<const PartWays::Found>(found);
+  for (const int nic : inside.of_kind(PartKind::kNic)) found.by_distance[nic] = gpus_by_distance(inside, nic);
+  inside.ways.found = std::make_shared<const PartWays::Found>(std::move(found));
 }
 
 std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
-  const auto& known = inside.ways.last;
-  std::vector<LastHop> own;
-  if (!known || known->size() != inside.parts.size()) own = last_hops(inside, from);
-  const std::vector<LastHop>& last = own.empty() ? (*known)[from] : own;
+  const PartWays::Found* known = found_ways(inside);
+  const std::vector<LastHop> own = known ? std::vector<LastHop>() : last_hops(inside, from);
+  const std::vector<LastHop>& last = known ? known->last[from] : own;
   std::vector<PartHop> way;
   for (int at = to; at != from; at = last[at].before) {
     if (last[at].link < 0) return {};
@@ -288,6 +298,8 @@ Seconds way_length(const NodeInside& inside, int from, int to) {
 }
 
 std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
+  if (const PartWays::Found* known = found_ways(inside); known && !known->by_distance[part].empty())
+    return known->by_distance[part];
   std::vector<std::pair<double, int>> found;
   for (const int gpu : inside.of_kind(PartKind::kGpu))
     found.emplace_back(way_length(inside, gpu, part).value, static_cast<int>(found.size()));

@@ -75,8 +75,7 @@ Lowered lower_alike(const LowerRequest& of, Colouring& colours) {
     connecting.only_connections = true;
     const int few = in_whole_rounds(static_cast<int>(request.plan.stages.size()), request.plan);
     connecting.only_micro_batches = std::min(few, request.micro_batches());
-    colours = request.plan.technique->lower(connecting).graph.finer();
-    if (colours.devices.empty()) colours = coarsest;
+    colours = request.plan.technique->lower(connecting).graph.coarsest();
   }
   const bool known = colours != coarsest;
   if (auto lowered = lower_folded(request, colours)) return std::move(*lowered);

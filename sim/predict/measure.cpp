@@ -18,19 +18,25 @@ struct TimeRange {
 };
 
 std::vector<TimeRange> merged(std::vector<TimeRange> intervals) {
-  const auto before = [](const TimeRange& a, const TimeRange& b) { return a.start < b.start; };
-  // Most are sorted, and checking is cheaper than sorting.
-  if (!std::is_sorted(intervals.begin(), intervals.end(), before))
-    std::sort(intervals.begin(), intervals.end(), before);
-  std::vector<TimeRange> out;
-  for (const auto& next : intervals) {
-    if (!out.empty() && next.start <= out.back().finish) {
-      out.back().finish = std::max(out.back().finish, next.finish);
-    } else {
-      out.push_back(next);
+  const auto merge = [&] {
+    std::size_t count = 0;
+    for (const TimeRange next : intervals) {
+      TimeRange* last = count > 0 ? &intervals[count - 1] : nullptr;
+      if (last && last->start <= next.start && next.start <= last->finish) {
+        last->finish = std::max(last->finish, next.finish);
+      } else {
+        intervals[count++] = next;
+      }
     }
+    intervals.resize(count);
+  };
+  const auto before = [](const TimeRange& a, const TimeRange& b) { return a.start < b.start; };
+  merge();  // most follow one another, which leaves less to sort
+  if (!std::is_sorted(intervals.begin(), intervals.end(), before)) {
+    std::sort(intervals.begin(), intervals.end(), before);
+    merge();
   }
-  return out;
+  return intervals;
 }
 
 double length_of(const std::vector<TimeRange>& all, const Repetition& again) {

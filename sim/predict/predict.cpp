@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -61,8 +61,9 @@ constexpr int kMostPassages = 3;  // tries of passages, each with fewer, before 
 
 bool simulates_all(const PredictOptions& options) { return options.whole || options.simgrid; }
 
-Lowered lower(const LowerRequest& request, const PredictOptions& options) {
-  return simulates_all(options) ? request.plan.technique->lower(request) : lower_alike(request);
+// `alike`: as for lower_alike.
+Lowered lower(const LowerRequest& request, const PredictOptions& options, Colouring alike = {}) {
+  return simulates_all(options) ? request.plan.technique->lower(request) : lower_alike(request, alike);
 }
 
 // Time of a last round of fewer steps, after full ones or, without any, at the job's beginning.
@@ -157,11 +158,12 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
   if (!whole && known == nullptr) request.passages = &passages;
   for (int tries = 1;; ++tries) {
     std::set<int> apart;
-    if (auto counted = whole ? std::nullopt : simulate_repeating(request, options.links, &apart))
+    Colouring alike;
+    if (auto counted = whole ? std::nullopt : simulate_repeating(request, alike, options.links, &apart))
       return std::move(*counted);
     if (apart.empty()) {
       auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline, apart)
-                       : simulate_all(options, lower(request, options), nullptr, pipeline, apart);
+                       : simulate_all(options, lower(request, options, alike), nullptr, pipeline, apart);
       if (all) return std::move(*all);
     }
     passages.in_full.merge(apart);
@@ -364,11 +366,12 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
     });
     questions.clear();
   };
-  std::deque<OperatorGraph> own;
+  std::vector<std::unique_ptr<const OperatorGraph>> own;
   std::size_t number = 0;
   for (const auto& model : scenario.models) {
-    const OperatorGraph& operators =
-        options.memo ? options.memo->operators(model) : own.emplace_back(build_operator_graph(model));
+    if (!options.memo)
+      own.push_back(std::unique_ptr<const OperatorGraph>(new OperatorGraph(build_operator_graph(model))));
+    const OperatorGraph& operators = options.memo ? options.memo->operators(model) : *own.back();
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;

@@ -56,7 +56,8 @@ const OperatorGraph& PredictionMemo::operators(const Transformer& model) {
     if (known == model) return *graph;
   }
   if (operators_.size() == kMostModels) operators_.pop_front();
-  return *operators_.emplace_back(model, std::make_shared<OperatorGraph>(build_operator_graph(model))).second;
+  std::shared_ptr<const OperatorGraph> operators(new OperatorGraph(build_operator_graph(model)));
+  return *operators_.emplace_back(model, std::move(operators)).second;
 }
 
 std::vector<LoweredPlan>& PredictionMemo::lowered_plans(const Scenario& scenario) {

@@ -32,7 +32,7 @@ FewBatches sample(const LowerRequest& request, int micro_batches, Colouring& ali
 
 namespace {
 
-constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones
+constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones, and of their tasks
 constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
 // Where connections lose segments: losses from which a mean is taken, and the least number of rounds from which its error is.
@@ -42,6 +42,13 @@ constexpr int kLeastRounds = 4;
 struct IterationSample : FewBatches {
   Iteration iteration;  // without its `parts`
 };
+
+// The tasks of that many times as many micro-batches: those of passes are of one micro-batch each, others of the iteration.
+double tasks_of(const TaskGraph& graph, double times) {
+  const auto repeated = static_cast<double>(
+      std::ranges::count_if(graph.tasks(), [&](const Task& task) { return graph.tag_of(task).pass != Pass::kNone; }));
+  return static_cast<double>(graph.tasks().size()) + repeated * (times - 1);
+}
 
 // Whether both use the same connections, and each connection with a window is used by a further round. `limits`: capacities of
 // the connections.
@@ -279,15 +286,20 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
 
 }  // namespace
 
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links, std::set<int>* apart) {
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouring& alike, bool links,
+                                            std::set<int>* apart) {
   if (request.plan.workload.steps > 1) return std::nullopt;  // a micro-batch more is one more in each step
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
-  Colouring alike;
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
-    for (const int more : {0, round}) samples.push_back({sample(request, few + more, alike), {}});
+    samples.push_back({sample(request, few, alike), {}});
+    if (!loses_segments(samples.front().graph()) &&
+        tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
+            kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
+      return std::nullopt;
+    samples.push_back({sample(request, few + round, alike), {}});
     const TaskGraph& graph = samples.front().graph();
     // A further round adds no task, only time: the whole iteration is no larger.
     if (graph.tasks().size() == samples.back().graph().tasks().size()) return std::nullopt;

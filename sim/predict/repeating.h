@@ -50,9 +50,9 @@ struct Iteration {
   std::vector<InterconnectUse> interconnects;  // where requested, without timelines
 };
 
-// nullopt where fewer micro-batches save no work or do not repeat. `links`: measure link use too. Adds the
-// GPUs whose passages do not hold (passages.h) to `apart`.
-std::optional<Iteration> simulate_repeating(const LowerRequest& request, bool links = false,
+// nullopt where fewer micro-batches save no work or do not repeat. `alike`: as for lower_alike. `links`: measure link use too.
+// Adds the GPUs whose passages do not hold (passages.h) to `apart`.
+std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouring& alike, bool links = false,
                                             std::set<int>* apart = nullptr);
 
 }  // namespace slmsim

@@ -27,5 +27,13 @@ TEST(HashPlaces, FindsWhatIsThereAndAddsWhatIsNot) {
   }
 }
 
+TEST(SequenceNumbers, AreThoseOfTheFirstOfEqualOnes) {
+  SequenceNumbers<double> numbers;
+  const std::vector<std::vector<double>> all = {{1, 2}, {1}, {}, {2, 1}, {1, 2, 0}, {1, 2, -0.0}, {1}, {}, {1, 2}};
+  const std::vector<std::uint32_t> expected = {0, 1, 2, 3, 4, 4, 1, 2, 0};
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(numbers.number(all[i]), expected[i]) << i;
+  EXPECT_EQ(numbers.size(), 5);
+}
+
 }  // namespace
 }  // namespace slmsim::hash_places_test

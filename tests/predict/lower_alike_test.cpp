@@ -151,6 +151,19 @@ TEST_P(Alike, GivesFewerTasksWhereReplicasAreEqual) {
   }
 }
 
+TEST_P(Alike, FoundByColoursThatHeldBefore) {
+  const Scenario scenario = scenario_of(GetParam());
+  const PlanInputs planned(scenario);
+  Colouring colours;
+  const TaskGraph first = lower_alike(planned.request, colours).graph,
+                  again = lower_alike(planned.request, colours).graph;
+  EXPECT_EQ(first.tasks().size(), again.tasks().size());
+  ASSERT_EQ(first.connections().size(), again.connections().size());
+  for (std::size_t i = 0; i < first.connections().size(); ++i)
+    EXPECT_EQ(first.connections()[i].route.links, again.connections()[i].route.links);
+  EXPECT_EQ(simulate(first).end, simulate(again).end);
+}
+
 INSTANTIATE_TEST_SUITE_P(Gpus, Alike, testing::ValuesIn(cases()),
                          [](const auto& one) { return word_name(one.param.name); });
 

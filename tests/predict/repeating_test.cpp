@@ -32,12 +32,21 @@ TEST_P(Repeating, LinksCarryWhatAllMicroBatchesSend) {
 
 TEST_P(Repeating, CountsOnWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
-  const auto counted = simulate_repeating(PlanInputs(scenario).request);
+  Colouring alike;
+  const auto counted = simulate_repeating(PlanInputs(scenario).request, alike);
   EXPECT_TRUE(counted.has_value() || !GetParam().counts);
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, Repeating, testing::ValuesIn(many_micro_batches::cases()),
                          [](const auto& one) { return word_name(one.param.name); });
+
+// The exchange is most of the tasks, and each sample has it.
+TEST(Samples, AreNotTakenWhereTheyHaveAsManyTasks) {
+  const Scenario scenario = many_micro_batches::scenario_of(
+      {"", "Megatron: {tensor: 1, pipeline: 1, data: 32, micro_batches: 32}", many_micro_batches::kNodes, 1024});
+  Colouring alike;
+  EXPECT_FALSE(simulate_repeating(PlanInputs(scenario).request, alike).has_value());
+}
 
 TEST(Accumulation, AddsNoTaskByMicroBatchesThatExchangeNothing) {
   for (const char* technique :
@@ -59,7 +68,8 @@ class Lossy : public testing::TestWithParam<Case> {};
 
 TEST_P(Lossy, RoundsTakeTheMeanOfAFew) {
   const Scenario scenario = scenario_of(GetParam());
-  ASSERT_TRUE(simulate_repeating(PlanInputs(scenario).request).has_value());
+  Colouring alike;
+  ASSERT_TRUE(simulate_repeating(PlanInputs(scenario).request, alike).has_value());
   const Prediction few = predict(scenario, {.links = true, .ignore_memory = true}).front(),
                    all = predict(scenario, {.links = true, .whole = true, .ignore_memory = true}).front();
   EXPECT_GT(few.spread, kOfWhole);

@@ -87,7 +87,7 @@ void add_loading(TaskGraph& graph, const Scenario& scenario, const Network& netw
 }
 
 TaskGraph loading_alone(const Scenario& scenario, const Network& network, const std::vector<VmData>& data) {
-  TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
+  TaskGraph graph(network, static_cast<int>(scenario.platform.devices.size()));
   add_loading(graph, scenario, network, data);
   return graph;
 }

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "sim/engine/task_graph.h"
@@ -53,7 +54,7 @@ class HostQueue {
   TaskId run(TaskGraph& graph, std::size_t rank, int device, const Stretch& stretch, TagId tag,
              std::array<TaskId, 2> after) {
     if (!binds_[rank]) return graph.compute(device, stretch.gpu, tag, after, stretch.of_gpu());
-    const TagId launching = graph.tag({"launch kernels", TaskClass::kHost, graph.tags()[tag].pass});
+    const TagId launching = launching_in(graph, graph.tags()[tag].pass);
     const TaskId before = last_[rank];
     const std::array free = {before == kNoTask ? after[0] : before};
     last_[rank] = graph.host(device, stretch.host, launching, free);
@@ -75,7 +76,7 @@ class HostQueue {
                     TaskId first) {
     const TaskId gpu = graph.compute(device, stretch.gpu, tag, std::array{after}, stretch.of_gpu());
     if (!binds_[rank]) return {gpu, kNoTask, gpu};
-    const TagId launching = graph.tag({"launch kernels", TaskClass::kHost, graph.tags()[tag].pass});
+    const TagId launching = launching_in(graph, graph.tags()[tag].pass);
     const std::array free = {last_[rank] == kNoTask ? first : last_[rank]};
     const TaskId least = graph.delay(stretch.from_host, launching, free);
     last_[rank] = graph.host(device, stretch.host, launching, free);
@@ -85,8 +86,15 @@ class HostQueue {
   void follow(std::size_t rank, const HostQueue& other) { last_[rank] = other.last_[rank]; }
 
  private:
+  TagId launching_in(TaskGraph& graph, Pass pass) {
+    auto& tag = launching_[static_cast<std::size_t>(pass)];
+    if (!tag) tag = graph.tag({"launch kernels", TaskClass::kHost, pass});
+    return *tag;
+  }
+
   std::vector<bool> binds_;
-  std::vector<TaskId> last_;  // of each host, per rank
+  std::vector<TaskId> last_;                       // of each host, per rank
+  std::array<std::optional<TagId>, 3> launching_;  // per pass
 };
 
 }  // namespace slmsim

@@ -4,7 +4,6 @@
 #include <map>
 
 #include <boost/range/iterator_range.hpp>
-#include <fmt/format.h>
 
 #include "sim/compute/operator_graph.h"
 
@@ -49,7 +48,7 @@ Sharding tensor_sharding(const Operator& op, const TensorDivision& division, int
 }
 
 std::string unit_text(std::size_t unit, std::size_t units) {
-  return unit == 0 ? "embedding" : unit + 1 == units ? "head" : fmt::format("L{}", unit - 1);
+  return unit == 0 ? "embedding" : unit + 1 == units ? "head" : std::string("L") + std::to_string(unit - 1);
 }
 
 std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
@@ -61,13 +60,22 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
                            (scenario.software.recompute_stops_early && division.recompute == Recompute::kFull);
   const std::vector<bool> left_out = stops_early ? left_out_when_anew(operators) : std::vector<bool>{};
   const AttentionKernel attention = scenario.software.attention_on(gpu, scenario.training.precision);
+  // By place in a layer: an operator, and its time, which is also that of its like in the next layer. (Operators before and after
+  // the layers, which are divided otherwise, have roles of their own.)
+  std::vector<std::pair<const Operator*, OperatorTime>> known;
+  std::size_t place = 0;
   for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
     const Operator& op = operators[v];
     LayerWork& layer = out[op.layer + 1];
     layer.parameters += op.parameters;
     if (op.frozen && !op.is_tied()) layer.frozen += op.weights;
     const Share share = share_of_tensor(op, division, layers, sequences);
-    const OperatorTime time = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
+    place = v > 0 && operators[v - 1].layer == op.layer ? place + 1 : 0;
+    known.resize(std::max(known.size(), place + 1));
+    auto& [like, time] = known[place];
+    if (!like || !like->is_like(op))
+      time = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
+    like = &op;
     const Flops work{op.matrix.flops() * share.sequences / (share.columns * share.rows)};
     const double again = stops_early && left_out[v] ? 0 : share_computed_anew(op, division.recompute, layers);
     layer.forward += time.forward;

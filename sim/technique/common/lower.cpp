@@ -18,9 +18,8 @@ int in_whole_rounds(int micro_batches, const Plan& plan) {
   return (micro_batches + round - 1) / round * round;
 }
 
-TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
-  if (!request.alike) return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
-  TaskGraph graph(std::move(links), *request.alike);
+TaskGraph begin_graph(const LowerRequest& request, std::shared_ptr<const std::vector<Link>> links) {
+  TaskGraph graph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()), request.alike);
   if (request.only_connections) graph.fold()->differ();
   return graph;
 }

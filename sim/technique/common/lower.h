@@ -3,6 +3,7 @@
 // (megatron.h).
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "sim/engine/task_graph.h"
@@ -33,8 +34,10 @@ int micro_batch_round(const Plan& plan);
 int in_whole_rounds(int micro_batches, const Plan& plan);
 
 // A graph without tasks.
-TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links);
-inline TaskGraph begin_graph(const LowerRequest& request) { return begin_graph(request, request.network.links()); }
+TaskGraph begin_graph(const LowerRequest& request, std::shared_ptr<const std::vector<Link>> links);
+inline TaskGraph begin_graph(const LowerRequest& request) {
+  return begin_graph(request, request.network.shared_links());
+}
 
 struct Lowered {
   TaskGraph graph;

@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace slmsim {
 namespace {
 
@@ -197,12 +195,13 @@ class StreamWalk {
 }  // namespace
 
 TagId send_tag(TaskGraph& graph, const Step& step) {
-  return graph.tag({fmt::format("send {} mb{}", step.forward ? "act" : "grad", step.micro_batch), TaskClass::kSend,
-                    step.forward ? Pass::kForward : Pass::kBackward});
+  return graph.tag({std::string(step.forward ? "send act mb" : "send grad mb") + std::to_string(step.micro_batch),
+                    TaskClass::kSend, step.forward ? Pass::kForward : Pass::kBackward});
 }
 
 Tasks distinct_of(const Tasks& tasks) {
   Tasks distinct;
+  distinct.reserve(tasks.size());
   for (const TaskId task : tasks) {
     if (task != kNoTask && std::find(distinct.begin(), distinct.end(), task) == distinct.end())
       distinct.push_back(task);

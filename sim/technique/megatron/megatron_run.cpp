@@ -5,8 +5,6 @@
 #include <map>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
 #include "sim/compute/operator_graph.h"
@@ -140,7 +138,9 @@ class MegatronRun {
   void wait(int stage, int replica, const Step& step, const std::vector<Tasks>& after) {
     Tasks& last = group(stage, replica).last();
     for (std::size_t t = 0; t < last.size(); ++t) {
-      Tasks all = {last[t]};
+      Tasks all;
+      all.reserve(after.size() + 1);
+      all.push_back(last[t]);
       for (const Tasks& tasks : after) all.push_back(tasks[t]);
       last[t] = joined(graph_, step, all);
     }
@@ -149,7 +149,8 @@ class MegatronRun {
   Tasks compute_step(int stage, int replica, const Step& step, const Tasks& inputs) {
     const auto [first, last] = units_of(step.chunk * m_.pipeline + stage);
     TensorGroup& own = group(stage, replica);
-    own.pass(first, last, step.forward, fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch), inputs);
+    own.pass(first, last, step.forward,
+             std::string(step.forward ? "fwd mb" : "bwd mb") + std::to_string(step.micro_batch), inputs);
     return own.last();
   }
 

@@ -20,9 +20,11 @@ constexpr double kMostPieces = 64;
 
 // A drive's rate under asynchronous I/O: the share of its rated throughput that requests reach, and its controller's
 // time for each command. A RAID 0 cuts requests into stripes.
-std::vector<Link> links_of(const LowerRequest& request) {
-  std::vector<Link> links = request.network.links();
+std::shared_ptr<const std::vector<Link>> links_of(const LowerRequest& request) {
   const Platform& platform = request.scenario.platform;
+  if (std::ranges::all_of(platform.vms, [](const Vm& vm) { return vm.type.inside.volumes.empty(); }))
+    return request.network.shared_links();
+  auto links = std::make_shared<std::vector<Link>>(request.network.links());
   const Framework& framework = request.scenario.framework;
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
     const NodeInside& inside = platform.vms[vm].type.inside;
@@ -34,7 +36,7 @@ std::vector<Link> links_of(const LowerRequest& request) {
         const int medium = request.network.medium_link(static_cast<int>(vm), drive);
         const Seconds busy = inside.parts[drive].command;
         for (const int link : {medium, medium + 1}) {
-          BytesPerSecond& rate = links[link].bandwidth;
+          BytesPerSecond& rate = (*links)[link].bandwidth;
           rate = command / (command / (rate * framework.drive_share) + busy);
         }
       }
