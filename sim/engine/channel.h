@@ -1,6 +1,7 @@
 // State of a connection, and of acknowledgements in flight, while simulate() runs a graph.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,18 @@ struct Channel {
 
   double most() const { return averaged > 0 ? averaged : limits.most; }
 
+  // Whether a transfer depends on nothing but those before it.
+  bool is_alone() const { return !sender && limits.contended.empty() && limits.queued.empty(); }
+
+  struct Alone {
+    double start, left, arrived;
+  };
+  Alone send_alone(double now, double bytes) {
+    const double start = std::max(now, free), latency = connection->route.latency.value;
+    free = bytes > 0 ? start + bytes / limits.most : start;
+    return {start, free, latency > 0 ? free + latency : free};
+  }
+
   void settle(double now) {
     returns.settle(now, [this](double bytes, double date) { sender->acknowledged(bytes, date); });
   }
@@ -62,6 +75,16 @@ struct Channel {
     return state;
   }
 };
+
+// The longest time from a piece's first departure until its acknowledgements have waited; 0: none wait.
+inline double longest_wait(const std::vector<Channel>& channels) {
+  double longest = 0;
+  for (const Channel& channel : channels) {
+    const auto links = static_cast<double>(channel.limits.back.size());
+    if (links > 0) longest = std::max(longest, channel.connection->route.window.rtt.value + links * kRouterBuffer);
+  }
+  return longest;
+}
 
 // Acknowledgements that arrive at a full link over a period, and would return at `due` without a queue.
 struct Answer {

@@ -114,12 +114,7 @@ class Run {
       if (channel.limits.windowed) channel.open(i < before.size() ? before[i] : ConnectionState{}, options_);
       channels_.push_back(std::move(channel));
     }
-    double longest = -1;  // longest time from a piece's first departure until its acknowledgements have waited
-    for (const Channel& channel : channels_) {
-      const auto links = static_cast<double>(channel.limits.back.size());
-      if (links > 0) longest = std::max(longest, channel.connection->route.window.rtt.value + links * kRouterBuffer);
-    }
-    if (longest >= 0) queues_.emplace(graph_.links(), longest);
+    if (const double longest = longest_wait(channels_); longest > 0) queues_.emplace(graph_.links(), longest);
     const bool joined =
         std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return !c.contended.empty(); });
     if (joined && !options_.always_engine) {
@@ -184,8 +179,7 @@ class Run {
   void enqueue(TaskId id) {
     const auto index = static_cast<std::size_t>(graph_.tasks()[id].place);
     Channel& channel = channels_[index];
-    if (!engine_ && !channel.sender && channel.limits.contended.empty() && channel.limits.queued.empty())
-      return send_alone(id, index);
+    if (!engine_ && channel.is_alone()) return send_alone(id, index);
     if (channel.head == kNoTask) {
       channel.head = channel.tail = id;
       begin(index);
@@ -195,21 +189,14 @@ class Run {
     }
   }
 
-  // A transfer that depends on nothing but those before it on its connection.
   void send_alone(TaskId id, std::size_t index) {
-    Channel& channel = channels_[index];
-    const double bytes = graph_.tasks()[id].amount, start = std::max(clock_, channel.free);
-    if (timeline_.start[id] < 0) timeline_.start[id] = start;
-    channel.free = bytes > 0 ? start + bytes / channel.limits.most : start;
+    const double bytes = graph_.tasks()[id].amount;
+    const Channel::Alone sent = channels_[index].send_alone(clock_, bytes);
+    if (timeline_.start[id] < 0) timeline_.start[id] = sent.start;
     if (options_.record_flows && bytes > 0)
-      timeline_.flows.push_back({static_cast<int>(index), start, channel.free, bytes});
-    const double latency = channel.connection->route.latency.value,
-                 finish = latency > 0 ? channel.free + latency : channel.free;
-    if (finish <= clock_) {
-      arrived(id);
-    } else {
-      schedule_at({.date = finish, .index = id});
-    }
+      timeline_.flows.push_back({static_cast<int>(index), sent.start, sent.left, bytes});
+    if (sent.arrived <= clock_) return arrived(id);
+    schedule_at({.date = sent.arrived, .index = id});
   }
 
   void begin(std::size_t index) {
