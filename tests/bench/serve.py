@@ -72,10 +72,10 @@ def seconds_of(process):
 
 def measure(driver, server, text, moves):
     driver.get(server.address)
-    serve_page.wait(driver, lambda: driver.find_elements("css selector", "#work button"), "the page")
+    serve_page.wait(lambda: driver.find_elements("css selector", "#work button"), "the page")
     area = driver.find_element("id", "yaml")
     serve_page.set_value(driver, area, text)
-    serve_page.wait(driver, lambda: "Train" in driver.find_element("id", "verdict").text, "the verdict")
+    serve_page.wait(lambda: "Train" in driver.find_element("id", "verdict").text, "the verdict")
     driver.execute_script("document.querySelector('.part.link').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     times, answers = [], []
     for move in range(moves + 3):

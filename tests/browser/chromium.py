@@ -23,6 +23,6 @@ def browser(profile):
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                  "--disable-background-networking", f"--user-data-dir={profile}"):
         options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     options.add_experimental_option("prefs", {"download.default_directory": profile})
     return webdriver.Chrome(service=Service(DRIVER), options=options)

@@ -21,7 +21,7 @@ class Editing(serve_case.Page):
         self.press("Add a site")
         self.press("Add a site")
         self.until(lambda: len(self.driver.find_elements("css selector", ".part.link")) == 3, "links")
-        self.until(lambda: "site1+site2+site3" in self.find("#results").text and "site1+site2" in self.find("#results").text, "results")
+        self.until(lambda: "site1+site2+site3" in self.read("#results") and "site1+site2" in self.read("#results"), "results")
         self.settle()
         self.check_access()
         self.assertEqual([entry["name"] for entry in self.driver.execute_script(

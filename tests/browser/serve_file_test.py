@@ -22,7 +22,7 @@ class Files(serve_case.Page):
         self.until(lambda: "Design B: Train" in self.verdict(), "both")
         self.choose(".part.vm")
         Select(self.named("GPU")).select_by_value("h100")
-        self.until(lambda: "h100" in self.text() and self.find(".compared").text.count("\n") > 5, "the figures")
+        self.until(lambda: "h100" in self.text() and self.read(".compared").count("\n") > 5, "the figures")
         self.settle()
         self.assertEqual(len(self.driver.find_elements("css selector", "#results .column")), 2)
         self.shoot("compare-1200")
@@ -45,7 +45,7 @@ class Files(serve_case.Page):
         path.clear()
         path.send_keys("../out.yaml")
         self.press("Save there")
-        self.until(lambda: "may not go up" in self.find("#dialog").text, "the refusal")
+        self.until(lambda: "may not go up" in self.read("#dialog"), "the refusal")
         self.check_access()
         path.clear()
         path.send_keys("mine.yaml")
@@ -56,7 +56,7 @@ class Files(serve_case.Page):
         self.until(lambda: not self.find("#dialog").is_displayed(), "the dialog away")
         self.press("Save")
         self.press("Save there")
-        self.until(lambda: "already exists" in self.find("#dialog").text, "the refusal")
+        self.until(lambda: "already exists" in self.read("#dialog"), "the refusal")
         self.named("Replace an existing file").click()
         self.press("Save there")
         self.until(lambda: not self.find("#dialog").is_displayed(), "the dialog away")
@@ -101,7 +101,7 @@ class Files(serve_case.Page):
         self.press("Link")
         url = self.until(lambda: self.named("Link", "#dialog").get_attribute("value"), "the link")
         self.press("Copy")
-        self.until(lambda: "Copied." in self.find("#dialog").text, "the copy")
+        self.until(lambda: "Copied." in self.read("#dialog"), "the copy")
         self.press("Close")
         self.press("Save")
         place = self.named("File, from the folder that slmsim serve was started in")
@@ -114,7 +114,7 @@ class Files(serve_case.Page):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=serve_page.PATIENCE)
         connection.request(method, path, body, headers)
         with connection.getresponse() as response:
-            told = response.status, response.read()
+            told = response.status, response.read(), response.headers
         connection.close()
         return told
 
@@ -128,6 +128,12 @@ class Files(serve_case.Page):
         self.assertEqual(self.raw("POST", "/api/view", own, "x" * (5 << 20))[0], 413)
         self.assertEqual(self.raw("GET", "/..%2f..%2fetc/passwd", own)[0], 404)
         self.assertNotIn(self.server.token, self.driver.current_url)
+
+    def test_answers_are_not_compressed(self):
+        """To compress the page would take longer than all the rest until it shows."""
+        own = {"Host": f"127.0.0.1:{self.server.port}", "Authorization": f"Bearer {self.server.token}", "Accept-Encoding": "gzip, deflate, br"}
+        status, text, headers = self.raw("GET", "/main.js", own)
+        self.assertEqual((status, int(headers["Content-Length"]), headers["Content-Encoding"]), (200, len(text), None))
 
     def test_markup_in_a_scenario_is_shown_not_run(self):
         self.press("Example")

@@ -6,10 +6,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from chromium import browser  # noqa: F401  # first: it ends where there is no browser
-from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, TimeoutException
 
 PATIENCE = 300  # seconds; a page that hangs must not hang the tests
 
@@ -41,8 +41,18 @@ def set_size(driver, size, phone):
     driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": phone})
 
 
-def wait(driver, condition, what):
-    return WebDriverWait(driver, PATIENCE, poll_frequency=0.05, ignored_exceptions=[StaleElementReferenceException]).until(lambda d: condition(), what)
+def wait(condition, what):
+    """What the condition returns once that is true. Pauses grow: the page is asked, and has work of its own."""
+    pause, end = 0.02, time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            if value := condition():
+                return value
+        except (NoSuchElementException, StaleElementReferenceException):
+            pass
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.4)
+    raise TimeoutException(what)
 
 
 def set_value(driver, element, value):

@@ -177,7 +177,7 @@ class Trial(serve_case.Page):
         self.until(lambda: self.text() == text, "what stood there")
         self.decided()
         self.press("Example")
-        self.until(lambda: "three-sites.yaml is open." in self.find("#notice").text, "the offer")
+        self.until(lambda: "three-sites.yaml is open." in self.read("#notice"), "the offer")
         self.press("Undo")
         self.until(lambda: self.text() == text, "what stood there")
 

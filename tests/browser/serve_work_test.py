@@ -55,30 +55,34 @@ class Work(serve_case.Page):
     def test_long_work_tells_progress_and_ends(self):
         self.press("Example")
         self.decided()
-        # With more GPUs a search takes a while.
-        before = self.verdict()
-        self.type_text(self.text().replace("[a30, a30]", f"[{', '.join(8 * ['a30'])}]")
-                       .replace("[rtx3090, rtx3090]", f"[{', '.join(4 * ['rtx3090'])}]"))
-        self.changed(before)
+        listed = "  Data: {}\n  ZeRO2: {}\n  Pipeshard: {}\n  LocalSGD: {inner_steps: 100}\n"
+        whole = self.text()
+        self.assertIn(listed, whole)
+        self.type_text(whole.replace(listed, "  Data: {}\n"))
         self.press("Explain what limits", ".form")
-        self.until(lambda: "what to change first" in self.find("#work").text, "the explanation")
+        self.until(lambda: "what to change first" in self.read("#work"), "the explanation")
+        # With more GPUs a search for the stages of a pipeline takes a while.
+        before = self.verdict()
+        self.type_text(whole.replace(listed, "  Pipeshard: {}\n").replace("[a30, a30]", f"[{', '.join(16 * ['a30'])}]")
+                       .replace("[rtx3090, rtx3090]", f"[{', '.join(8 * ['rtx3090'])}]"))
+        self.changed(before)
         serve_page.set_value(self.driver, self.named("At most, seconds"), "900")
         Select(self.named("Effort")).select_by_value("1")
         work = self.driver.find_elements("css selector", "#work .section")
         plan = work[1]
         plan.find_element("css selector", "button.primary").click()
-        self.until(lambda: "choices planned" in plan.text, "progress")
+        self.until(lambda: "choices planned" in plan.get_property("innerText"), "progress")
         before = self.verdict()
         self.choose(".part.link")
         serve_page.set_value(self.driver, self.named("Round-trip time"), "0")
         self.changed(before)  # others are answered meanwhile
         self.press("Cancel: Search the best plan")
-        self.until(lambda: "cancelled" in plan.text, "the end")
+        self.until(lambda: "cancelled" in plan.get_property("innerText"), "the end")
         sweep = work[2]
         for name, value in (("From", "8"), ("To", "32"), ("Points", "3")):
             serve_page.set_value(self.driver, self.named(name), value)
         sweep.find_element("css selector", "button.primary").click()
-        self.until(lambda: "Download as CSV" in sweep.text, "the sweep")
+        self.until(lambda: "Download as CSV" in sweep.get_property("innerText"), "the sweep")
         self.assertIn("training.batch", sweep.text)
         self.shoot("work-1200")
         self.check_access()

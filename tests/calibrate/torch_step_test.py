@@ -3,10 +3,15 @@
 import csv
 import importlib.util
 import json
+import math
 import os
+import runpy
+import signal
 import subprocess
 import sys
 import tempfile
+import time  # noqa: F401  # for disturbances
+import traceback
 import unittest
 
 ROOT = os.environ["SLMSIM_SOURCE_DIR"]
@@ -17,35 +22,68 @@ SIZES = {"hidden": 32, "heads": 4, "kv_heads": 4, "layers": 2, "sequence": 16, "
 MODELS = {"models": [{"name": "gpt2", "family": "gpt2", "tied_embedding": True, **SIZES},
                      {"name": "llama", "family": "llama", "tied_embedding": False, **SIZES, "kv_heads": 2}]}
 
-# Runs a program beside torch_step.py with a model that does something when it is given four sequences, or with a stand-in
-# for what old versions of PyTorch lack.
-WRAPPER = """
-import math, os, runpy, sys, time, torch
-sys.path.insert(0, os.path.dirname(sys.argv[2]))
-import torch_model
-forward, act = torch_model.Model.forward, sys.argv[1]
-def disturbed(self, inputs, targets):
-    if len(inputs) == 4:
-        exec(act)
-    return forward(self, inputs, targets)
-def attention(q, k, v, is_causal, dropout_p=0.0):
-    future = torch.ones(q.size(2), k.size(2), dtype=torch.bool).triu(1)
-    scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.size(-1))
-    return torch.matmul(torch.softmax(scores.masked_fill(future, -1e4), -1).to(v.dtype), v)
-torch_model.Model.forward = disturbed
-torch.nn.functional.scaled_dot_product_attention = attention
-sys.argv = sys.argv[2:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
+
+def disturb(act):
+    """A model that does something when it is given four sequences, and a stand-in for what old versions of PyTorch lack."""
+    import torch
+    import torch_model
+    forward = torch_model.Model.forward
+
+    def disturbed(self, inputs, targets):
+        if len(inputs) == 4:
+            exec(act)
+        return forward(self, inputs, targets)
+
+    def attention(q, k, v, is_causal, dropout_p=0.0):
+        future = torch.ones(q.size(2), k.size(2), dtype=torch.bool).triu(1)
+        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.size(-1))
+        return torch.matmul(torch.softmax(scores.masked_fill(future, -1e4), -1).to(v.dtype), v)
+
+    torch_model.Model.forward = disturbed
+    torch.nn.functional.scaled_dot_product_attention = attention
+
+
+def begin(script, words, out, err, prepare):
+    """In a process of its own."""
+    for file, number in ((out, 1), (err, 2)):
+        os.dup2(file.fileno(), number)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.path.insert(0, os.path.dirname(script))
+    sys.argv = [script, *words]
+    status = 1
+    try:
+        prepare()
+        runpy.run_path(script, run_name="__main__")
+        status = 0
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
+
+
+def run(script, words, prepare=lambda: None):
+    """As by the command line, in a copy of this process: PyTorch takes long to load, and computes nothing in this one."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        child = os.fork()
+        if child == 0:
+            begin(script, words, out, err, prepare)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        texts = [(file.seek(0), file.read())[1] for file in (out, err)]
+    return subprocess.CompletedProcess([script, *words], status, *texts)
 
 
 def step(*words):
-    return subprocess.run([sys.executable, "-B", SCRIPT, *words], capture_output=True, text=True, check=False)
+    return run(SCRIPT, words)
 
 
 def step_with(disturbance, *words, script=SCRIPT):
-    return subprocess.run([sys.executable, "-B", "-c", WRAPPER, disturbance, script, *words], capture_output=True,
-                          text=True, check=False)
+    return run(script, words, lambda: disturb(disturbance))
 
 
 class Plan(unittest.TestCase):
@@ -202,6 +240,7 @@ class TorchStep(unittest.TestCase):
             self.assertIn(text, done.stderr)
 
     def test_says_that_there_is_no_gpu(self):
+        # In a Python of its own, as users start it.
         done = subprocess.run([sys.executable, "-B", SCRIPT, *TINY], capture_output=True, text=True, check=False,
                               env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(done.returncode, 2)
@@ -212,4 +251,6 @@ if __name__ == "__main__":
     if importlib.util.find_spec("torch") is None:
         print("skipped: PyTorch is not installed")
         sys.exit(77)
+    import torch  # noqa: F401
+    sys.dont_write_bytecode = True
     unittest.main()

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kStack = std::size_t{64} << 10;
 constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostBlocks = 0x7fffffffU, kMostOther = 65535;
 
-enum class Wait { kToBegin, kNothing, kBlock, kShuffle, kLeft };
+enum class Wait { kNothing, kBlock, kShuffle, kLeft };
 
 // A stack. It runs one thread after the other, until one of them waits; that one keeps it until it has left.
 struct Fiber {
@@ -36,7 +36,7 @@ struct Fiber {
 
 struct Thread {
   uint3 index;
-  Wait waits = Wait::kToBegin;
+  Wait waits = Wait::kLeft;
   Fiber* fiber = nullptr;
   // Words of alternate shuffles, so that a word stays until all have read it.
   std::uint32_t words[2] = {}, mask = 0;
@@ -49,7 +49,8 @@ const void* scheduler_stack = nullptr;
 std::size_t scheduler_size = 0;
 std::vector<Thread> threads;
 std::vector<std::size_t> order_of_threads;
-std::size_t begun = 0;  // of order_of_threads
+std::size_t begun = 0;    // of order_of_threads
+bool any_waited = false;  // in this block
 std::vector<std::unique_ptr<Fiber>> fibers;
 std::vector<Fiber*> idle;
 Fiber* current = nullptr;
@@ -97,6 +98,7 @@ void to_fiber(Fiber& fiber) {
 void wait_for(Wait what) {
   Thread& self = *running;
   self.waits = what;
+  any_waited = true;
   to_scheduler();
 }
 
@@ -105,8 +107,7 @@ void run_threads() {
   for (;;) {
     while (begun < order_of_threads.size()) {
       running = &threads[order_of_threads[begun++]];
-      running->fiber = current;
-      running->waits = Wait::kNothing;
+      *running = {running->index, Wait::kNothing, current};
       thread_index = running->index;
       (*work)();
       running->waits = Wait::kLeft;
@@ -173,9 +174,10 @@ bool release_block() {
 
 // False where threads wait for what never comes.
 bool run_block() {
-  for (auto& thread : threads) thread = {thread.index};
   begun = 0;
+  any_waited = false;
   while (begun < order_of_threads.size()) to_fiber(idle_fiber());
+  if (!any_waited) return true;
   for (;;) {
     bool any = false;
     for (const std::size_t one : order_of_threads) {

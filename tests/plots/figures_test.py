@@ -3,10 +3,13 @@
 
 The data are what the program writes for small scenarios, or made up. Skipped (exit status 77) without matplotlib.
 """
+import contextlib
 import csv
 import importlib
+import io
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -185,18 +188,36 @@ class Figures(unittest.TestCase):
         parser = style.parser_of(module.__doc__, module.arguments, figure)
         return module.draw(parser.parse_args(self.words(data, options, "unused.svg")))
 
-    def test_text_does_not_overlap_and_nothing_is_cut(self):
-        for figure, data, options, _ in FIGURES:
+    def test_svg_parses_says_what_it_must_and_is_the_same_twice_and_no_text_overlaps_or_is_cut(self):
+        # Another process, whose hashes differ, draws all as `slmsim plot` does; here each is looked at before it is written.
+        jobs = [(os.path.join(SOURCE, "plots", figure + ".py"), self.words(data, options, f"two{i}.svg"))
+                for i, (figure, data, options, _) in enumerate(FIGURES)]
+        subprocess.run(["/usr/bin/python3", "-B", "-c", DRAW_ALL], input=json.dumps(jobs), text=True, check=True,
+                       cwd=SOURCE, stdout=subprocess.DEVNULL)
+        for i, (figure, data, options, needed) in enumerate(FIGURES):
             with self.subTest(figure=figure, data=data, options=options), warnings.catch_warnings():
                 warnings.simplefilter("error")  # "axes sizes collapsed to zero"
                 drawn = self.drawn(figure, data, options)
-                texts = style.texts_on(drawn)
-                self.assertGreater(len(texts), 8)
-                for i, (one, box) in enumerate(texts):
-                    self.assertTrue(box.x0 > -2 and box.x1 < drawn.bbox.width + 2, f"\"{one}\" is wider than the page")
-                    for other, its in texts[:i]:
-                        self.assertFalse(box.x0 < its.x1 - 1 and its.x0 < box.x1 - 1 and box.y0 < its.y1 - 1 and
-                                         its.y0 < box.y1 - 1, f"\"{one}\" lies upon \"{other}\"")
+                style.save(drawn, self.at(f"one{i}.svg"))
+                self.check_texts(drawn)
+                self.check_svg(i, needed)
+
+    def check_texts(self, drawn):
+        texts = style.texts_on(drawn)
+        self.assertGreater(len(texts), 8)
+        for i, (one, box) in enumerate(texts):
+            self.assertTrue(box.x0 > -2 and box.x1 < drawn.bbox.width + 2, f"\"{one}\" is wider than the page")
+            for other, its in texts[:i]:
+                self.assertFalse(box.x0 < its.x1 - 1 and its.x0 < box.x1 - 1 and box.y0 < its.y1 - 1 and
+                                 its.y0 < box.y1 - 1, f"\"{one}\" lies upon \"{other}\"")
+
+    def check_svg(self, i, needed):
+        with open(self.at(f"one{i}.svg"), "rb") as one, open(self.at(f"two{i}.svg"), "rb") as two:
+            svg = one.read()
+            self.assertEqual(svg, two.read())
+        text = "\n".join(" ".join(e.itertext()) for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("}text"))
+        for word in needed:
+            self.assertIn(word, text)
 
     def test_the_check_for_overlaps_sees_one(self):
         figure, axes = style.subplots()
@@ -205,23 +226,6 @@ class Figures(unittest.TestCase):
         figure.text(0.51, 0.5, "two")
         (_, a), (_, b) = style.texts_on(figure)
         self.assertTrue(a.overlaps(b))
-
-    def test_svg_parses_says_what_it_must_and_is_the_same_twice(self):
-        # Two processes, whose hashes differ, draw all: Python takes seconds to load matplotlib.
-        for output in ("one", "two"):
-            jobs = [(os.path.join(SOURCE, "plots", figure + ".py"), self.words(data, options, f"{output}{i}.svg"))
-                    for i, (figure, data, options, _) in enumerate(FIGURES)]
-            subprocess.run(["/usr/bin/python3", "-B", "-c", DRAW_ALL], input=json.dumps(jobs), text=True, check=True,
-                           cwd=SOURCE, stdout=subprocess.DEVNULL)
-        for i, (figure, data, options, needed) in enumerate(FIGURES):
-            with self.subTest(figure=figure, data=data, options=options):
-                with open(self.at(f"one{i}.svg"), "rb") as one, open(self.at(f"two{i}.svg"), "rb") as two:
-                    svg = one.read()
-                    self.assertEqual(svg, two.read())
-                text = "\n".join(" ".join(e.itertext()) for e in ElementTree.fromstring(svg).iter()
-                                 if e.tag.endswith("}text"))
-                for word in needed:
-                    self.assertIn(word, text)
 
     def test_crossing_is_where_two_lines_in_logarithms_meet(self):
         sweep = importlib.import_module("latency_sweep")
@@ -382,12 +386,27 @@ class Figures(unittest.TestCase):
         with open(self.at("x.png"), "rb") as file:
             self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
 
-    def refusal(self, *words):
+    def refusal(self, figure, *words):
+        """What a script says on standard error, run here as `slmsim plot` runs it: Python takes long to load matplotlib."""
+        said, arguments = io.StringIO(), sys.argv
+        sys.argv = [os.path.join(SOURCE, "plots", figure.replace("-", "_") + ".py"), *words]
+        try:
+            with contextlib.chdir(self.folder), contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as ended:
+                runpy.run_path(sys.argv[0], run_name="__main__")
+        finally:
+            sys.argv = arguments
+        self.check_refused(ended.exception.code, said.getvalue())
+        return said.getvalue()
+
+    def refusal_of_program(self, *words):
         run = subprocess.run([SLMSIM, "plot", *words], cwd=self.folder, capture_output=True, text=True)
-        self.assertEqual(run.returncode, 2, run.stderr)
-        self.assertEqual(len(run.stderr.strip().splitlines()[-1:]), 1)
-        self.assertNotIn("Traceback", run.stderr)
+        self.check_refused(run.returncode, run.stderr)
         return run.stderr
+
+    def check_refused(self, status, said):
+        self.assertEqual(status, 2, said)
+        self.assertEqual(len(said.strip().splitlines()[-1:]), 1)
+        self.assertNotIn("Traceback", said)
 
     def test_bad_input_is_told_and_leaves_nothing_behind(self):
         with open(self.at("half.csv"), "w") as file:
@@ -407,7 +426,8 @@ class Figures(unittest.TestCase):
         self.assertIn(".svg, .png or .pdf", self.refusal("breakdown", "all.csv", "-o", "x.gif"))
         self.assertIn("cannot be written", self.refusal("breakdown", "all.csv", "-o", "/no/such/x.svg"))
         self.assertIn("traceEvents", self.refusal("gantt", "all.json"))
-        self.assertIn("did you mean \"memory\"", self.refusal("memry", "all.json"))
+        self.assertIn("did you mean \"memory\"", self.refusal_of_program("memry", "all.json"))
+        self.assertEqual(self.refusal_of_program("breakdown", "half.csv"), self.refusal("breakdown", "half.csv"))
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_help(self):

@@ -127,20 +127,20 @@ def low_rank(_rank, _ranks, _folder, torch, dist):
     return counted[-1]
 
 
-def spawned(what, ranks, files=()):
-    import torch.multiprocessing
+def forked(what, ranks, files=()):
+    import torch.multiprocessing  # here, once: forked processes have it
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as text:
                 text.write(content)
-        torch.multiprocessing.spawn(worker, args=(ranks, folder, what), nprocs=ranks)
+        torch.multiprocessing.start_processes(worker, args=(ranks, folder, what), nprocs=ranks, start_method="fork")
         with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
             return json.load(text)
 
 
 class TorchHook(unittest.TestCase):
     def error(self, options, ranks):
-        result = spawned("hook", ranks, [("compress.py", exported(options))])
+        result = forked("hook", ranks, [("compress.py", exported(options))])
         worst = 0
         for got, true in zip(result["got"], result["true"]):
             largest = max(abs(t) for t in true)
@@ -158,13 +158,13 @@ class TorchHook(unittest.TestCase):
         self.assertGreater(worst, 1 / 127)
 
     def test_gathers_the_largest_and_keeps_the_rest(self):
-        result = spawned("hook", 2, [("compress.py", exported("compress: topk, density: 0.1"))])
+        result = forked("hook", 2, [("compress.py", exported("compress: topk, density: 0.1"))])
         numbers = 90 * 70 + 70
         for got in result["got"]:
             kept = sum(g != 0 for g in got)
             self.assertGreaterEqual(kept, numbers * 0.1)
             self.assertLessEqual(kept, 2 * numbers * 0.1 + 1)
-        everything = spawned("hook", 2, [("compress.py", exported("compress: topk, density: 1"))])
+        everything = forked("hook", 2, [("compress.py", exported("compress: topk, density: 1"))])
         for got, true in zip(everything["got"], everything["true"]):
             for g, t in zip(got, true):
                 self.assertAlmostEqual(g, t, delta=1e-4)
@@ -176,7 +176,7 @@ class TorchHook(unittest.TestCase):
         links = {link["link"]: link["bytes"] for link in told["predictions"][0]["links"] if "wan" in link["link"]}
         self.assertTrue(links)
         # A ring of two sends the buffer once each way.
-        numbers = spawned("powersgd", 2)
+        numbers = forked("powersgd", 2)
         for name, sent in links.items():
             self.assertAlmostEqual(sent, 4 * numbers, delta=0.001 * 4 * numbers, msg=name)
 
