@@ -56,6 +56,7 @@ const OperatorGraph& PredictionMemo::operators(const Transformer& model) {
     if (known == model) return *graph;
   }
   if (operators_.size() == kMostModels) operators_.pop_front();
+  // Made in place: Boost's graphs are copied where others are moved.
   std::shared_ptr<const OperatorGraph> operators(new OperatorGraph(build_operator_graph(model)));
   return *operators_.emplace_back(model, std::move(operators)).second;
 }
