@@ -224,9 +224,19 @@ void add_model(std::string& out, const RunResult& result, std::size_t index, con
 
 std::string ways_text(const Platform& platform, bool all) {
   const auto routes = site_routes(platform, all ? platform.sites.size() * platform.sites.size() : kRoutes + 1);
+  std::vector<std::pair<std::string, std::string>> ways;  // ends, and what is said of them
+  for (std::size_t i = 0; i < routes.size() && (all || i < kRoutes); ++i) {
+    const std::string text = to_text(routes[i]);
+    const std::size_t colon = text.find(": ");
+    const std::string ends = text.substr(0, colon), rest = text.substr(colon);
+    const auto same = std::ranges::find(ways, rest, &std::pair<std::string, std::string>::second);
+    if (same == ways.end())
+      ways.emplace_back(ends, rest);
+    else
+      same->first += ", " + ends;
+  }
   std::string out;
-  for (std::size_t i = 0; i < routes.size() && (all || i < kRoutes); ++i)
-    out += wrapped(label(i == 0 ? "LINKS" : ""), to_text(routes[i]));
+  for (const auto& [ends, rest] : ways) out += wrapped(label(out.empty() ? "LINKS" : ""), ends + rest);
   if (!all && routes.size() > kRoutes) out += label("") + "more pairs of sites: --all\n";
   return out;
 }

@@ -81,6 +81,20 @@ TEST(Table, HasTheBestChoiceWithinFiveLines) {
   }
 }
 
+TEST(Table, SaysOnceWhatWaysBetweenSitesHaveInCommon) {
+  Overrides equal;
+  for (const char* link : {"lab-partner", "lab-cloud", "partner-cloud"}) {
+    for (const char* value : {"rtt=30ms", "bandwidth=1Gbps", "loss=1.2e-5"})
+      equal.push_back(fmt::format("platform.links.{}.{}", link, value));
+  }
+  const std::string table = to_table(run_of("docs/examples/5-three-sites/scenario.yaml", equal));
+  EXPECT_THAT(table,
+              HasSubstr("\nLINKS    lab to partner by lab-partner, lab to cloud by lab-cloud, partner to cloud by\n"));
+  const std::size_t first = table.find("RTT 30 ms");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(table.find("RTT 30 ms", first + 1), std::string::npos);
+}
+
 TEST(Table, SaysThatAllGpusAreIdleWhereAPipelineWaitsForItsStages) {
   RunResult result = run_of("scenarios/gat-amst.yaml", {"models=gpt2m"});
   for (auto& p : result.predictions) {
