@@ -272,7 +272,8 @@ def refusals(dice, folder, kills):
     done = run(base, preexec_fn=few)
     expect(done.returncode in (0, 2, 3) and (done.returncode == 0 or done.stderr.strip()), "few files: no words")
     half = lambda: resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
-    done = run(["run", SCENARIO, "--set", "models=gpt2m", "-t", "Shard", "--set", "training.batch=65536"], preexec_fn=half)
+    done = run(["run", SCENARIO, "--set", "models=gpt2m", "-t", "Shard", "--set", "training.batch=65536", "--whole"],
+               preexec_fn=half)
     expect(done.returncode == 2 and "out of memory; reduce" in done.stderr, f"half a GiB: {done.returncode}, {done.stderr[:200]!r}")
     little = lambda: resource.setrlimit(resource.RLIMIT_AS, (48 << 20, 48 << 20))
     done = run(base, preexec_fn=little)
