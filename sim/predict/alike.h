@@ -15,6 +15,6 @@ Colouring alike_in_plan(const Plan& plan, const Platform& platform);
 Lowered lower_alike(const LowerRequest& request);
 // The same, beginning with `colours` if there are any, and leaves those that held there: those of another number of
 // micro-batches of the plan usually hold too.
-Lowered lower_alike(const LowerRequest& request, Colouring& colours);
+Lowered lower_alike(const LowerRequest& of, Colouring& colours);
 
 }  // namespace slmsim
