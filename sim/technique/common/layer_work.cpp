@@ -130,7 +130,7 @@ HostQueue::Stretch backward_of(const LayerWork& work) {
 HostQueue::Stretch passes_of(const std::vector<LayerWork>& units) {
   HostQueue::Stretch out;
   for (const LayerWork& unit : units) out.append(forward_of(unit));
-  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) out.append(backward_of(*unit));
+  for (std::size_t i = units.size(); i-- > 0;) out.append(backward_of(units[i]));
   return out;
 }
 
