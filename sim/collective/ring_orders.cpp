@@ -138,7 +138,7 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
   for (const int vm : vms) rails = vm == vms.front() ? inside(vm).rails : std::min(rails, inside(vm).rails);
   if (rails == 1) return {as_given};
   std::vector<RankOrder> orders(rails);
-  std::vector<std::vector<int>> gpus;  // of the node before, unless another kind follows
+  std::vector<std::vector<int>> gpus;  // the last node's orders, which hold for the next one of its kind
   const NodeInside* before = nullptr;
   for (const int vm : vms) {
     const RankOrder& own = ranks[vm];

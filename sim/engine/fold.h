@@ -29,13 +29,13 @@ namespace slmsim {
 using TaskId = std::uint32_t;
 inline constexpr TaskId kNoTask = ~TaskId{0};
 
-struct ColourPartition;  // of one graph's connections
+struct ColourPartition;  // the colours of one graph's connections (fold.cpp)
 
 // Elements that may be identified have equal numbers. `connections` in the order of opening; empty: derived from
 // devices and routes.
 struct Colouring {
   std::vector<int> devices, connections;
-  // Of a graph of the same plan, whose connections these colours are of: equal connections need not be compared again.
+  // The partition these colours come from: a graph of the same plan with equal connections takes it as it is.
   std::shared_ptr<const ColourPartition> known = {};
 
   bool operator==(const Colouring& other) const { return devices == other.devices && connections == other.connections; }
@@ -146,7 +146,7 @@ class Fold {
     int group = -1, count = 0;
   };
   std::vector<Pair> pairs_;            // by pair_numbers_
-  int group_ = 0, together_ = kApart;  // of the connections to come
+  int group_ = 0, together_ = kApart;  // for the next connections
   bool begins_group_ = false;          // with the next connection
   std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;

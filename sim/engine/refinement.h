@@ -67,7 +67,7 @@ class Refined {
     };
     std::vector<Part> parts;         // elements of a colour with equal descriptions
     SequenceNumbers<int> known;      // descriptions
-    std::vector<int> left = sizes_;  // of each colour, the elements not described
+    std::vector<int> left = sizes_;  // elements not described, per colour
     std::vector<std::uint32_t> part_of;
     part_of.reserve(again.size());
     std::vector<int> description;

@@ -374,7 +374,7 @@ class Run {
   Progress progress_;
   std::vector<TaskId> next_;
   std::deque<TaskId> starting_;
-  std::vector<std::uint16_t> arrivals_;  // of repeated transfers, per task
+  std::vector<std::uint16_t> arrivals_;  // per task: how often a repeated transfer has arrived
   std::vector<Channel> channels_;
   Answers answers_;
   Events events_;

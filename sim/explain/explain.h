@@ -33,9 +33,9 @@ using Reload = std::function<std::optional<Scenario>(const Overrides& more)>;
 
 struct ExplainOptions {
   const Technique* only = nullptr;
-  bool in_depth = true;  // find_limits()
-  Reload reload = {};    // absent: no what-ifs
-  bool foremost = false;  // of each model only the three fastest, and the fastest on the most GPUs
+  bool in_depth = true;   // find_limits()
+  Reload reload = {};     // absent: no what-ifs
+  bool foremost = false;  // only each model's three fastest, and its fastest on the most GPUs
   // Arguments: explanations done, their total, and simulated cases of the current one.
   std::function<void(std::size_t, std::size_t, std::size_t)> on_progress = {};
   std::function<bool()> stop = {};  // called between cases; throws Stopped where it returns true

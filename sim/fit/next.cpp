@@ -16,6 +16,7 @@ class Advisor {
       : scenario_(scenario), ensemble_(ensemble), rules_(rules) {
     for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
       if (ensemble.cells[c].model == model) own_.push_back(c);
+      changes_.push_back(one_changes_training(scenario.techniques, ensemble.cells[c].technique));
     }
     const auto kinds = kinds_of(scenario, ensemble.cells);
     costs_ = outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed);
@@ -66,7 +67,7 @@ class Advisor {
     for (const std::size_t c : own_) {
       const double sum = std::inner_product(weights.begin(), weights.end(), regrets_[c].begin(), 0.0);
       if (sum < least * (1 - 1e-9)) least = sum, pick = c;
-      if (one_changes_training(scenario_.techniques, ensemble_.cells[c].technique)) continue;
+      if (changes_[c]) continue;
       if (sum < least_usual * (1 - 1e-9)) least_usual = sum, usual = c;
     }
     return best + least_usual <= (best + least) * (1 + scenario_.selection.delta) ? usual : pick;
@@ -131,6 +132,7 @@ class Advisor {
   const Ensemble& ensemble_;
   const NextRules& rules_;
   std::vector<std::size_t> own_;
+  std::vector<bool> changes_;  // per candidate: whether it changes the training
   std::vector<std::vector<double>>
       costs_;  // for each possible world: cost by the objective, infinite where it does not run
   std::vector<std::vector<double>> logs_;  // for each candidate of the model, by world: logarithm of the cost

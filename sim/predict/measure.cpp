@@ -298,8 +298,7 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
         const double rate = std::min(most, flow->bytes / std::max(1e-12, flow->finish - flow->start));
         changes.emplace_back(flow->start, rate);
         changes.emplace_back(flow->finish, -rate);
-        const double took = flow->finish - flow->start;
-        bytes += flow->bytes * (took > 0 ? again.time(flow->start, flow->finish) / took : 1);
+        bytes += bytes_of(*flow, again);
       }
     }
     use({static_cast<int>(i), Bytes{bytes}, rate_steps(std::move(changes))});

@@ -25,6 +25,12 @@ struct Repetition {
   }
 };
 
+// Bytes of a flow, with what takes place again.
+inline double bytes_of(const Flow& flow, const Repetition& again) {
+  const double took = flow.finish - flow.start;
+  return flow.bytes * (took > 0 ? again.time(flow.start, flow.finish) / took : 1);
+}
+
 // Adds up to the iteration's time.
 struct Breakdown {
   Seconds compute;                // forward and backward

@@ -129,10 +129,8 @@ bool carries_a_round(const IterationSample& few, const IterationSample& more, co
   const std::vector<double> before = bytes_of(few.graph()), after = bytes_of(more.graph());
   std::vector<double> carried(after.size());
   const Repetition once{again.from, again.length, 1};
-  for (const Flow& flow : more.iteration.times.last.flows) {
-    const double took = flow.finish - flow.start;
-    if (took > 0) carried[flow.connection] += flow.bytes * (once.time(flow.start, flow.finish) / took - 1);
-  }
+  for (const Flow& flow : more.iteration.times.last.flows)
+    carried[flow.connection] += bytes_of(flow, once) - flow.bytes;
   for (std::size_t i = 0; i < after.size(); ++i) {
     if (std::abs(carried[i] - (after[i] - before[i])) > kSameBytes * after[i]) return false;
   }
@@ -142,10 +140,7 @@ bool carries_a_round(const IterationSample& few, const IterationSample& more, co
 // The connections' bytes as flows: what a window repeats of them is right but for its ends, so all are scaled to `bytes`.
 void carry(Timeline& timeline, const std::vector<double>& bytes, const Repetition& again) {
   std::vector<double> carried(bytes.size());
-  for (const Flow& flow : timeline.flows) {
-    const double took = flow.finish - flow.start;
-    carried[flow.connection] += flow.bytes * (took > 0 ? again.time(flow.start, flow.finish) / took : 1);
-  }
+  for (const Flow& flow : timeline.flows) carried[flow.connection] += bytes_of(flow, again);
   for (Flow& flow : timeline.flows) flow.bytes *= bytes[flow.connection] / carried[flow.connection];
 }
 

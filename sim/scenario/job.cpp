@@ -271,8 +271,7 @@ bool JobRules::fails() const {
 }
 
 JobRules read_job(Fields fields, const Platform& platform, int epochs, bool priced, Reading& reading) {
-  JobRules job = JobReader(fields, platform, epochs, priced, reading).read();
-  return job;
+  return JobReader(fields, platform, epochs, priced, reading).read();
 }
 
 const std::vector<std::string>& jitter_shape_names() {

@@ -132,7 +132,7 @@ inline bool changes_training(const TechniqueOptions& options) {
   return options.technique->changes_training && options.technique->changes_training(options);
 }
 
-// Of a scenario's techniques, the one of this name.
+// Whether the technique of this name changes the training with its options.
 inline bool one_changes_training(const std::vector<TechniqueOptions>& all, const std::string& name) {
   return std::any_of(all.begin(), all.end(),
                      [&](const TechniqueOptions& one) { return one.technique->name == name && changes_training(one); });

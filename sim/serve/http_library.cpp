@@ -30,12 +30,12 @@ Request request_of(const httplib::Request& from) {
 void give(const Response& from, httplib::Response& to) {
   to.status = from.status;
   for (const auto& [name, value] : from.headers) to.set_header(name, value);
-  // The library compresses only a body that it holds itself, which takes longer than all else until the page shows.
+  // cpp-httplib does not compress a body from a provider; compressing takes longer than all other work for a page.
   const auto send = [body = from.body](std::size_t offset, std::size_t length, httplib::DataSink& client) {
     return client.write(body.data() + offset, length);
   };
   if (from.body.empty())
-    to.set_content(from.body, from.type);  // of length zero, a provider would be asked for ever
+    to.set_content(from.body, from.type);  // cpp-httplib asks a provider of length zero for ever
   else
     to.set_content_provider(from.body.size(), from.type, send);
 }

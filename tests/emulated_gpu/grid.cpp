@@ -49,7 +49,7 @@ const void* scheduler_stack = nullptr;
 std::size_t scheduler_size = 0;
 std::vector<Thread> threads;
 std::vector<std::size_t> order_of_threads;
-std::size_t begun = 0;    // of order_of_threads
+std::size_t begun = 0;    // threads begun, in order_of_threads
 bool any_waited = false;  // in this block
 std::vector<std::unique_ptr<Fiber>> fibers;
 std::vector<Fiber*> idle;

@@ -93,7 +93,7 @@ class HostQueue {
   }
 
   std::vector<bool> binds_;
-  std::vector<TaskId> last_;                       // of each host, per rank
+  std::vector<TaskId> last_;                       // per rank: its host's last task
   std::array<std::optional<TagId>, 3> launching_;  // per pass
 };
 
