@@ -131,8 +131,9 @@ void add_remarks_on_padding(Prediction& p, const PlanRequest& request) {
 }
 
 // nullopt where passages do not hold, whose GPUs it adds to `apart`. Link use is reported for whole iterations.
-std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, SameTimes* same,
-                                      bool pipeline, std::set<int>& apart) {
+std::optional<Iteration> simulate_all(const PredictOptions& options, const LoweredPlan::Tasks& tasks, bool pipeline,
+                                      std::set<int>& apart) {
+  const auto& [lowered, same] = tasks;
   const TaskGraph& graph = lowered.graph;
   Iteration all;
   all.times = simulate_iterations(
@@ -162,8 +163,8 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
     if (auto counted = whole ? std::nullopt : simulate_repeating(request, alike, options.links, &apart))
       return std::move(*counted);
     if (apart.empty()) {
-      auto all = known ? simulate_all(options, known->of(request), known->same_times(), pipeline, apart)
-                       : simulate_all(options, lower(request, options, alike), nullptr, pipeline, apart);
+      auto all = known ? simulate_all(options, known->of(request), pipeline, apart)
+                       : simulate_all(options, {lower(request, options, alike), nullptr}, pipeline, apart);
       if (all) return std::move(*all);
     }
     passages.in_full.merge(apart);

@@ -31,7 +31,7 @@ Scenario without_network(const Scenario& scenario) {
 
 }  // namespace
 
-const Lowered& LoweredPlan::of(const LowerRequest& request) {
+LoweredPlan::Tasks LoweredPlan::of(const LowerRequest& request) {
   const auto again = request.plan.technique->lower_again;
   const bool known = plan_ && *plan_ == request.plan && !lowered_->graph.is_folded();
   if (!known || !again || !again(lowered_->graph, request)) {
@@ -39,7 +39,7 @@ const Lowered& LoweredPlan::of(const LowerRequest& request) {
     same_times_ = std::make_shared<SameTimes>();
     plan_ = request.plan;
   }
-  return *lowered_;
+  return {*lowered_, same_times_.get()};
 }
 
 const std::vector<DeviceMemory>& LoweredPlan::memory(const Plan& plan, const OperatorGraph& operators,

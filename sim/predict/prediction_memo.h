@@ -21,12 +21,14 @@ struct SameTimes;
 // and the plan is the same.
 class LoweredPlan {
  public:
+  struct Tasks {
+    const Lowered& lowered;
+    SameTimes* same_times;  // which of the tasks are alike, kept for the simulation
+  };
   // The tasks of the request, which may differ from the last call's only in the network between VMs. Valid until the next call.
-  const Lowered& of(const LowerRequest& request);
+  Tasks of(const LowerRequest& request);
   // Memory that its GPUs hold, under the same conditions.
   const std::vector<DeviceMemory>& memory(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
-  // Which of the tasks are alike, kept for the simulation.
-  SameTimes* same_times() const { return same_times_.get(); }
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
 
  private:

@@ -1,6 +1,8 @@
 // Predictions with what earlier ones left against predictions that begin anew.
 #include "sim/predict/prediction_memo.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "sim/compute/operator_graph.h"
@@ -95,6 +97,21 @@ TEST(PredictionMemo, ChangesNoPredictionWhereRingsFollowDistances) {
     ASSERT_EQ(anew.front().status, Status::kOk) << anew.front().reason;
     expect_same(predict(scenario, {.memo = &memo}), anew);
   }
+}
+
+// What is known of the tasks belongs to the plan that they were written for.
+TEST(PredictionMemo, ChangesNoPredictionWherePlansFollowDistances) {
+  PredictionMemo memo;
+  std::vector<Plan> plans;
+  for (const char* rtt : {"0.01ms", "3ms", "30ms", "300ms", "3ms"}) {
+    SCOPED_TRACE(rtt);
+    const Scenario scenario = load("gat-amst", {"platform.links.wan.rtt=" + std::string(rtt), "groups=all",
+                                                "techniques={Pipeshard: {planner: slmsim, micro_batches: 4}}"});
+    const auto with = predict(scenario, {.memo = &memo});
+    expect_same(with, predict(scenario));
+    plans.push_back(*with.front().plan);
+  }
+  EXPECT_TRUE(std::ranges::any_of(plans, [&](const Plan& plan) { return plan != plans.front(); }));
 }
 
 TEST(PredictionMemo, KeepsTasksWhereOnlyTheWideAreaChanged) {
