@@ -17,10 +17,11 @@ constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
 constexpr double kLeastWindow = 2;            // segments
 
 // HyStart: begins at 16 segments (hystart_low_window); late means more than RTT / 8, within 4 and 16 ms
-// (HYSTART_DELAY_MIN and _MAX). Connections that start together precede each other equally often.
+// (HYSTART_DELAY_MIN and _MAX). It takes the least RTT of a round, that of its first segments. Of connections that start
+// together, half of the others come first on average, with two bytes for each that leaves meanwhile: half of theirs wait.
 constexpr double kHystartLeastWindow = 16;                              // segments
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
-constexpr double kShareAhead = 0.5;
+constexpr double kShareAhead = 0.25;
 
 // tcp_rtt_estimator: weight of the older samples, each of an acknowledgement of two segments (RFC 5681, section 4.2); the
 // deviation's part that stays per round trip; its largest value, four times over, while the mean moves to a new RTT by an
@@ -67,8 +68,8 @@ void TcpSender::resume(double idle) {
   const double margin = path_.timeout_margin.value, was = state_.window;
   if (margin <= 0) return;
   const double time_out = path_.rtt.value + state_.wait + std::max(margin, state_.variation);
-  // The kernel counts from when it sent the last segment, which then waited.
-  for (double left = idle + state_.wait - time_out; left > 0 && state_.window > path_.restart.value; left -= time_out)
+  // The kernel counts from when it sent the last segment, which then waited to leave.
+  for (double left = idle + state_.behind - time_out; left > 0 && state_.window > path_.restart.value; left -= time_out)
     state_.window /= 2;
   state_.window = std::max(state_.window, std::min(was, path_.restart.value));
   if (state_.window < was) state_.threshold = std::max(state_.threshold, kThresholdAfterIdle * was);
@@ -82,6 +83,7 @@ double TcpSender::take(double remaining) {
   if (room < std::min(remaining, whole(most * share))) return 0;
   const double piece = std::min(remaining, room);
   in_flight_ = std::min(most, on_the_way_ + remaining);
+  burst_ = on_the_way_ <= 0;
   on_the_way_ += piece;
   watch_use();
   return piece;
@@ -113,10 +115,17 @@ void TcpSender::watch_for_queues(double bytes, double length) {
 void TcpSender::watch_round_trip(double bytes, double length) {
   const double rtt = path_.rtt.value;
   double wait = std::max(0.0, in_flight_ * length / bytes - rtt);
-  if (sleeps_on_buffer()) wait = std::max(wait, length);  // a burst of the part of the buffer that was free
+  state_.behind = wait;
+  if (sleeps_on_buffer()) {
+    state_.behind = wait = std::max(wait, length);  // a burst of the part of the buffer that was free
+  } else if (burst_) {
+    state_.behind = length;
+    wait = std::max(wait, length / 2);
+  }
   const double off = std::abs(wait - state_.wait);
   if (off < kLeastDeviation * rtt && state_.variation == 0) return;
-  const double rounds = length / (rtt + wait), samples = bytes / connections_ / path_.segment.value / kSegmentsPerSample;
+  const double rounds = length / (rtt + wait),
+               samples = bytes / connections_ / path_.segment.value / kSegmentsPerSample;
   state_.variation = std::max(state_.variation * std::pow(kVariationKept, rounds), kVariationOfJump * off);
   if (state_.variation <= path_.timeout_margin.value) state_.variation = 0;  // does not bind
   state_.wait = wait + (state_.wait - wait) * std::pow(kSmoothing, samples);

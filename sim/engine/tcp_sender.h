@@ -36,6 +36,7 @@ struct TcpState {
   double left_of_round = 0;  // remaining bytes until those in flight at `used` are acknowledged
   bool limited = false;      // the window was fully used then
   double wait = 0;           // s: the smoothed RTT less the path's
+  double behind = 0;         // s: how long the last segment waited to leave
   double variation = 0;      // s: four mean deviations of RTT samples; 0: at most 200 ms
 
   bool operator==(const TcpState&) const = default;
@@ -93,6 +94,7 @@ class TcpSender {
   double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K for that W_max
   double on_the_way_ = 0;                    // bytes of all connections
   double in_flight_ = 0;                     // the same as the kernel has them: queued bytes of the transfer included
+  bool burst_ = false;                       // the piece was handed over at once, with nothing on the way
 };
 
 }  // namespace slmsim

@@ -69,6 +69,16 @@ std::vector<Point> points() {
       if (connections == 4) add("several", warm(what));
     }
   }
+  // As many sockets as NCCL opens between VMs of some clouds: with each transfer after a pause, and none.
+  for (const double rtt : {20.2, 103.0}) {
+    for (const double timeouts : {0.0, 0.75, 1.5, 2.5}) {
+      Case what = usual(rtt, 8 * kMebi);
+      what.connections = 16;
+      what.mtu = 9000;
+      add("several", warm(what, timeouts));
+      if (timeouts == 0) add("several", what);
+    }
+  }
   for (const double rtt : {57.4, 103.0}) {
     for (const double timeouts : {0.5, 1.5, 2.5, 4.5, 8.0}) {
       Case what = warm(usual(rtt, 4 * kMega), timeouts);
