@@ -24,6 +24,9 @@ constexpr double kWorkOfPlan = 150;
 constexpr int kMostMicroBatches = 8;
 // Effort of the search for a way to fit: a fraction of a second.
 constexpr double kShortSearch = 0.005;
+// What takes longer than this multiple of the best is not made the best by other kernels.
+constexpr double kFarBehind = 4;
+constexpr double kMost = 0.5;
 
 const Group* group_of(const Scenario& scenario, const std::vector<std::string>& names) {
   const auto at = std::find_if(scenario.groups.begin(), scenario.groups.end(),
@@ -42,6 +45,10 @@ std::vector<std::string> other_techniques(const Scenario& scenario) {
   return out;
 }
 
+Overrides techniques_of(const std::vector<std::string>& names) {
+  return {fmt::format("techniques=[{}]", fmt::join(names, ", "))};
+}
+
 // 16 bits in place of fp32, where all GPUs have them; else empty.
 std::string half_override(const Scenario& scenario) {
   std::vector<int> devices(scenario.platform.devices.size());
@@ -56,10 +63,14 @@ bool is_of_kernels(const Overrides& change) {
   return change.front().starts_with("software.") || change.front().starts_with("training.");
 }
 
+// Share of the time.
+double waiting_of(const Prediction& p) {
+  return (p.breakdown.exposed_communication + p.breakdown.overhead) / p.iteration;
+}
+
 // Changes that can save time where this prediction spends it.
 std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& best, const Group& group) {
-  const Breakdown& b = best.breakdown;
-  const bool waits = (b.exposed_communication + b.overhead).value > kWorth * best.iteration.value;
+  const bool waits = waiting_of(best) > kWorth;
   std::vector<Overrides> out;
   Overrides stack;
   for (auto& change : changes_to_try(scenario, best, group)) {
@@ -73,17 +84,57 @@ std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& be
   return out;
 }
 
+// The cheapest offer below a cost. One at the edge of memory counts only where the answer is there itself.
 struct Best {
   double cost = 0;
+  bool at_edge = false;
+  Objective objective = {};
   std::optional<Suggestion> found = {};
 
-  void offer(const Prediction& p, Objective objective, const Overrides& set) {
-    if (p.status != Status::kOk || cost_of(p, objective) >= cost) return;
+  void offer(const Prediction& p, const Overrides& set) {
+    if (p.status != Status::kOk || (p.fit == Fit::kAtEdge && !at_edge) || cost_of(p, objective) >= cost) return;
     cost = cost_of(p, objective);
     found =
         Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)), p.job};
   }
 };
+
+// Tasks of a prediction like this one on a group.
+double work_on(const Scenario& scenario, const Prediction& p, const std::vector<std::string>& names) {
+  const auto model = std::find_if(scenario.models.begin(), scenario.models.end(),
+                                  [&](const Transformer& one) { return one.name == p.model; });
+  const Group* group = group_of(scenario, names);
+  if (!p.plan || !group || model == scenario.models.end()) return kWorkOfPlan;
+  const double steps = p.round ? p.round->steps : 1, gpus = static_cast<double>(group->devices.size());
+  const double tasks =
+      steps * gpus * std::min(p.plan->micro_batches, kMostMicroBatches) * static_cast<double>(model->layers);
+  return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
+}
+
+// The cells of other groups that a changed scenario may pick, the smallest groups first: techniques that leave the training as
+// it is, without those that are far behind today.
+std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& changed, const Prediction& best) {
+  const Objective objective = changed.selection.objective;
+  const auto is_far_behind = [&](const Candidate& cell) {
+    const auto known =
+        std::ranges::find_if(result.predictions, [&](const Prediction& p) { return cell_of(p) == cell; });
+    return known != result.predictions.end() && known->status == Status::kOk &&
+           cost_of(*known, objective) > kFarBehind * cost_of(best, objective);
+  };
+  std::vector<const Group*> groups;
+  for (const auto& group : changed.groups) {
+    if (group.names != best.group) groups.push_back(&group);
+  }
+  std::ranges::stable_sort(groups, {}, [](const Group* group) { return group->devices.size(); });
+  std::vector<Candidate> out;
+  for (const Group* group : groups) {
+    for (const auto& technique : changed.techniques) {
+      Candidate cell = {best.model, technique.technique->name, group->names};
+      if (!changes_training(technique) && !is_far_behind(cell)) out.push_back(std::move(cell));
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -114,16 +165,7 @@ std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const 
   return out;
 }
 
-double work_of(const Scenario& scenario, const Prediction& p) {
-  const auto model = std::find_if(scenario.models.begin(), scenario.models.end(),
-                                  [&](const Transformer& one) { return one.name == p.model; });
-  const Group* group = group_of(scenario, p.group);
-  if (!p.plan || !group || model == scenario.models.end()) return kWorkOfPlan;
-  const double steps = p.round ? p.round->steps : 1;
-  const double tasks =
-      steps * p.gpus * std::min(p.plan->micro_batches, kMostMicroBatches) * static_cast<double>(model->layers);
-  return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
-}
+double work_of(const Scenario& scenario, const Prediction& p) { return work_on(scenario, p, p.group); }
 
 std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
                                       const VerdictOptions& options) {
@@ -131,27 +173,44 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   const Group* group = group_of(scenario, best.group);
   if (!options.reload || !group || !best.plan) return std::nullopt;
   const Objective objective = scenario.selection.objective;
-  const double work = work_of(scenario, best);
-  Best fastest{cost_of(best, objective) * (1 - kWorth)};
+  Best fastest{cost_of(best, objective) * (1 - kWorth), best.fit == Fit::kAtEdge, objective};
   PredictionMemo memo;
-  const std::vector<Candidate> cell = {cell_of(best)};
+  double left = budget;
+  const auto offer = [&](const Scenario& changed, const Candidate& cell, const Overrides& change) {
+    left -= work_on(scenario, best, cell.group);
+    if (left < 0 || (options.stop && options.stop())) return false;
+    fastest.offer(predict_cells(changed, std::vector{cell}, memo).front(), change);
+    return true;
+  };
+  std::vector<Overrides> of_kernels;
   for (const auto& change : changes_of(scenario, best, *group)) {
-    budget -= work;
-    if (budget < 0 || (options.stop && options.stop())) return fastest.found;
-    if (const auto changed = options.reload(change))
-      fastest.offer(predict_cells(*changed, cell, memo).front(), objective, change);
+    if (is_of_kernels(change)) of_kernels.push_back(change);
+    const auto changed = left < 0 ? std::nullopt : options.reload(change);
+    if (changed) offer(*changed, cell_of(best), change);
   }
   const auto names = other_techniques(scenario);
-  const Overrides all = {fmt::format("techniques=[{}]", fmt::join(names, ", "))};
-  const auto changed = names.empty() ? std::nullopt : options.reload(all);
-  if (!changed) return fastest.found;
-  for (const auto& technique : changed->techniques) {
-    budget -= work;
-    if (budget < 0 || (options.stop && options.stop())) break;
-    if (changes_training(technique)) continue;
-    const std::string& name = technique.technique->name;
-    const std::vector<Candidate> other = {{best.model, name, best.group}};
-    fastest.offer(predict_cells(*changed, other, memo).front(), objective, {fmt::format("techniques=[{}]", name)});
+  auto with_others = names.empty() ? std::nullopt : options.reload(techniques_of(names));
+  if (with_others) {
+    std::erase_if(with_others->techniques, changes_training);
+    std::vector<Candidate> here, elsewhere;
+    for (const auto& t : with_others->techniques) here.push_back({best.model, t.technique->name, best.group});
+    // What waits most of the time may be faster on fewer GPUs, with a technique that needs less memory.
+    if (waiting_of(best) > kMost) elsewhere = cells_elsewhere(result, *with_others, best);
+    for (const auto& cells : {here, elsewhere}) {
+      left = budget;
+      for (const Candidate& cell : cells) {
+        if (!offer(*with_others, cell, techniques_of({cell.technique}))) break;
+      }
+    }
+  }
+  // With other kernels, other GPUs may be the best.
+  left = budget;
+  for (const auto& change : of_kernels) {
+    const auto changed = left < 0 ? std::nullopt : options.reload(change);
+    if (!changed) continue;
+    for (const Candidate& cell : cells_elsewhere(result, *changed, best)) {
+      if (!offer(*changed, cell, change)) break;
+    }
   }
   return fastest.found;
 }
@@ -169,7 +228,7 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
   // The scenario's techniques, then all others, then these with numbers of 16 bits.
   std::vector<Overrides> attempts = {{}};
   if (const auto names = other_techniques(result.scenario); !names.empty()) {
-    attempts.push_back({fmt::format("techniques=[{}]", fmt::join(names, ", "))});
+    attempts.push_back(techniques_of(names));
     if (const std::string half = half_override(result.scenario); !half.empty())
       attempts.push_back({attempts.back().front(), half});
   }

@@ -157,6 +157,33 @@ TEST(Verdict, SuggestsMixedPrecisionInPlaceOfFp32) {
   EXPECT_THAT(faster->command, testing::HasSubstr("--set training.precision=fp16"));
 }
 
+// FSDP needs both GPUs and waits for the network; with the optimizer on the host one GPU holds the model.
+TEST(Verdict, SuggestsFewerGpusThatAnotherTechniqueFits) {
+  const Case far("docs/examples/4-two-sites/scenario.yaml",
+                 {"models=gpt2-xl", "techniques=[FSDP]", "groups=[all, each]", "training.micro_batch=1",
+                  "training.rematerialisation=yes", "platform.vms.desk.type=campus-server",
+                  "platform.vms.rented.type=campus-server"});
+  const Verdict verdict = far.verdicts().front();
+  ASSERT_TRUE(verdict.best && verdict.faster);
+  EXPECT_EQ(far.result.predictions[*verdict.best].gpus, 2);
+  EXPECT_THAT(verdict.faster->choice, testing::AnyOf(testing::EndsWith(" on desk"), testing::EndsWith(" on rented")));
+  EXPECT_NEAR(far.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
+}
+
+// With more micro-batches in place of fewer, or less recomputed, it would be faster at the edge of memory: `run` picks no such
+// plan while another has room.
+TEST(Verdict, SuggestsNothingAtTheEdgeOfMemory) {
+  for (const char* micro_batches : {"16", "8", "4", "2"}) {
+    const Case full("docs/examples/2-two-gpus/scenario.yaml",
+                    {"models=gpt2-large", "software={stack: compiled}", "training.batch=32",
+                     "techniques={DDP: {micro_batches: " + std::string(micro_batches) + "}}"});
+    const Verdict verdict = full.verdicts().front();
+    if (!verdict.best || !verdict.faster) continue;
+    EXPECT_NEAR(full.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value)
+        << micro_batches;
+  }
+}
+
 // 1.2 billion parameters in fp32 do not fit in 8 GiB, in 16 bits with the optimizer on the host they do.
 TEST(Verdict, SuggestsSixteenBitsWhereFp32DoesNotFit) {
   const Case gpu("docs/examples/1-one-gpu/scenario.yaml",
