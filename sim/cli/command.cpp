@@ -42,12 +42,21 @@ CLI::Validator number_within(double low, double high) {
   return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
 }
 
+namespace {
+
+// Ends the message on a word of which only one is taken.
+std::string meant_by(const std::string& word, const std::vector<std::string>& known) {
+  return word.find(',') == std::string::npos ? did_you_mean(word, known) : "name one";
+}
+
+}  // namespace
+
 CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal) {
   const std::string refused = refusal.empty() ? option->get_name() + " \"{}\" is unknown" : refusal;
   const auto check = [words, refused](const std::string& word) -> std::string {
     if (std::ranges::find(words, word) != words.end()) return "";
     throw InputError(
-        {}, fmt::format("{}; {}", fmt::format(fmt::runtime(refused), word.substr(0, 64)), did_you_mean(word, words)));
+        {}, fmt::format("{}; {}", fmt::format(fmt::runtime(refused), word.substr(0, 64)), meant_by(word, words)));
   };
   return option->check(CLI::Validator(check, ""))->type_name(fmt::format("{{{}}}", fmt::join(words, ",")));
 }
@@ -102,6 +111,11 @@ CLI::Option* add_words(CLI::App& verb, const char* name, std::vector<std::string
 
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of) {
   return verb.add_option("--seed", seed, of)->check(number_within(0, 1e18))->capture_default_str();
+}
+
+void add_sequence_option(CLI::App& verb, std::int64_t& sequence) {
+  verb.add_option("--sequence", sequence, "tokens of a sequence; default the model's, 2048 where longer")
+      ->check(number_within(1, 1 << 22));
 }
 
 int exit_status_of(const std::function<int()>& program) {
@@ -198,8 +212,7 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
 std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {
   const auto at = std::ranges::find(known, word);
   if (at == known.end())
-    throw InputError({},
-                     fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
+    throw InputError({}, fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), meant_by(word, known)));
   return static_cast<std::size_t>(at - known.begin());
 }
 
@@ -222,12 +235,18 @@ std::vector<Scenario> load_all(const ScenarioOptions& options) {
   return scenarios;
 }
 
+void add_model_filter(CLI::App& verb, Filter& filter) {
+  add_words(verb, "--model,-m", filter.models, "only these models of the scenario's, with commas")->delimiter(',');
+}
+
 void add_filter_options(CLI::App& verb, Filter& filter) {
-  add_words(verb, "--model,-m", filter.models, "only this model of the scenario's; may be repeated");
+  add_model_filter(verb, filter);
   add_words(verb, "--group,-g", filter.groups,
-            "only this group of the scenario's, such as gat+amst or all; may be repeated");
+            "only these groups of the scenario's, with commas, such as gat+amst or all")
+      ->delimiter(',');
   add_words(verb, "--technique,-t", filter.techniques,
-            "only this technique of the scenario's (slmsim list techniques); may be repeated");
+            "only these techniques of the scenario's, with commas (slmsim list techniques)")
+      ->delimiter(',');
 }
 
 std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,

@@ -54,6 +54,8 @@ void add_time_limit(CLI::App& verb, double& limit);
 CLI::Option* add_words(CLI::App& verb, const char* name, std::vector<std::string>& words, const std::string& about);
 // `of`: the result that depends on the seed.
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of);
+// --sequence, the training length of a model; 0: not stated.
+void add_sequence_option(CLI::App& verb, std::int64_t& sequence);
 
 Command add_run(CLI::App& app);
 Command add_select(CLI::App& app);
@@ -99,7 +101,8 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 // All scenarios are read before the first is simulated, so that all their errors are reported at once: throws InputError.
 std::vector<Scenario> load_all(const ScenarioOptions& options);
 
-// --model, --group and --technique, repeatable.
+// --model, --group and --technique, with commas or repeated.
+void add_model_filter(CLI::App& verb, Filter& filter);
 void add_filter_options(CLI::App& verb, Filter& filter);
 
 // load_all, reduced to the requested parts. A name that no scenario has is an error that lists the existing names; a scenario

@@ -284,8 +284,7 @@ Command add_init(CLI::App& app) {
             "MACHINE=USD or GPU=USD: price per hour of a machine, or of each such GPU");
   add_words(*verb, "--model,-m", options->models,
             "a config.json, its folder, a shipped model's hub id, or a name of models/; default gpt2m");
-  verb->add_option("--sequence", options->sequence, "tokens of a sequence; default the model's, 2048 where longer")
-      ->check(number_within(1, 1 << 22));
+  add_sequence_option(*verb, options->sequence);
   add_words(
       *verb, "--technique,--techniques,-t", options->techniques,
       "techniques to predict, with commas; study: those of Alpa's study; default DDP, FSDP, a pipeline and DiLoCo");

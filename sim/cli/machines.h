@@ -19,7 +19,8 @@ inline constexpr const char* kHere = "here";
 struct InitOptions {
   std::string folder = ".", name, ansible, ssh, token, stack;
   std::vector<std::string> gpus, sites, links, types, peers, prices, fablib, models, techniques;
-  int batch = 0, sequence = 0;
+  int batch = 0;
+  std::int64_t sequence = 0;
   bool force = false, token_given = false;
   std::string command;
 };
@@ -58,7 +59,8 @@ struct ChosenModel {
   std::string file, text;          // of the copy, without a folder; empty where there is none
   Node node;                       // the copy's contents
   std::optional<Precision> dtype;  // dtype or torch_dtype of a config.json
-  std::int64_t sequence = 0;       // tokens
+  Transformer transformer;
+  std::int64_t longest = 0;  // sequence that the model's own file states, in tokens
 };
 
 // The model that a word of --model names: a config.json or model file, a folder with one, the id of a shipped model on

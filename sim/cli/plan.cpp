@@ -253,7 +253,7 @@ Command add_plan(CLI::App& app) {
                                "in place of the scenario's plan.objective; from cost on, of whole jobs"),
               plan_objective_names());
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
-  add_words(*verb, "--model,-m", options->filter.models, "only this model of the scenario's; may be repeated");
+  add_model_filter(*verb, options->filter);
   verb->add_option("--list,-k", options->list, "number of plans listed")
       ->capture_default_str()
       ->check(number_within(1, 100));

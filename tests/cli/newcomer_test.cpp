@@ -177,7 +177,7 @@ TEST_F(Newcomer, LearnsWhereToGetAModel) {
     EXPECT_FALSE(std::filesystem::exists(folder_.file("own")));
   };
   wrong("HuggingFaceTB/SmolLM2-360M", "hf download HuggingFaceTB/SmolLM2-360M config.json --local-dir SmolLM2-360M");
-  wrong("./nothing", "./nothing: no such file or folder");
+  wrong("./nothing", "./nothing: error: no such file or folder");
   std::filesystem::create_directory(folder_.file("empty"));
   wrong("./empty", "this folder has no config.json");
 }
