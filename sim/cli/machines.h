@@ -77,8 +77,8 @@ ChosenModel choose_model(const std::string& word, const std::filesystem::path& f
 // or fp32, the first that all have.
 Chosen choose_precision(std::optional<Precision> dtype, const Platform& platform);
 
-// torch.compile with flash attention, where all GPUs run it.
-Chosen choose_stack(const Platform& platform);
+// The stack of this scenario, torch.compile with flash attention, where all GPUs run it.
+Chosen choose_stack(const Scenario& compiled);
 // The stack of --stack, as named from a scenario in `folder`, and, for one that casts to 16 bits, the format of gradients.
 // Throws InputError.
 struct NamedStack {

@@ -1,7 +1,6 @@
 #include "sim/search/suggestion.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,9 +43,7 @@ std::vector<std::string> other_techniques(const Scenario& scenario) {
 
 // 16 bits in place of fp32, where all GPUs have them; else empty.
 std::string half_override(const Scenario& scenario) {
-  std::vector<int> devices(scenario.platform.devices.size());
-  std::iota(devices.begin(), devices.end(), 0);
-  const auto half = half_precision(scenario.platform, devices);
+  const auto half = half_precision(scenario.platform, all_devices(scenario.platform));
   if (scenario.training.precision != Precision::kFp32 || !half) return "";
   return "training.precision=" + name_in(precision_names(), *half);
 }
@@ -138,7 +135,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   for (const auto& change : changes_of(scenario, best, *group)) {
     budget -= work;
     if (budget < 0 || (options.stop && options.stop())) return fastest.found;
-    if (const auto changed = options.reload(change))
+    if (const auto changed = options.reload(change); changed && too_old_gpu(*changed, group->devices).empty())
       fastest.offer(predict_cells(*changed, cell, memo).front(), objective, change);
   }
   const auto names = other_techniques(scenario);

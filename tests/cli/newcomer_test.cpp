@@ -261,6 +261,17 @@ TEST_F(Newcomer, ChoosesAStack) {
   EXPECT_THAT(init({"--gpu", "a5000", "--stack", "compild", "x"}).err, HasSubstr("did you mean \"compiled\"?"));
 }
 
+// Triton has no kernels for Pascal.
+TEST_F(Newcomer, SeesThatAGpuIsTooOldForAStack) {
+  const std::string old = "p100 has compute capability 6.0, and stack compiled needs 7.0";
+  EXPECT_THAT(init({"--gpu", "p100:2", "--stack", "compiled", "own"}).out,
+              HasSubstr("stack: compiled (" + old + ": its kernels do not run there)"));
+  EXPECT_THAT(unwrapped(slmsim_run({"run", "own"}, folder_.file("")).out), HasSubstr("REMARK   " + old));
+  EXPECT_THAT(init({"--gpu", "p100:2", "usual"}).out, Not(HasSubstr("stack: compiled")));
+  EXPECT_THAT(scenario("usual"), HasSubstr("stack: eager}  # assumed: " + old));
+  EXPECT_THAT(slmsim_run({"run", "usual"}, folder_.file("")).out, Not(HasSubstr("software.stack=compiled")));
+}
+
 TEST_F(Newcomer, NamesTheFolderOfAScenario) {
   ASSERT_EQ(init({"--gpu", "a5000:2", "own"}).status, 0);
   for (const char* verb : {"run", "check", "select", "explain", "report"}) {
