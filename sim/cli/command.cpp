@@ -21,6 +21,8 @@ int usage_error(const std::string& text) {
   return kBadInput;
 }
 
+int stopped_too_early() { return usage_error("stopped before anything was found to fit; give a longer --time-limit"); }
+
 std::string plain_words(const std::string& text) {
   static const std::pair<std::regex, const char*> kForms[] = {
       {std::regex("Could not convert: (\\S+) = (.*)"), "$1: \"$2\" is not a number"},
@@ -32,14 +34,24 @@ std::string plain_words(const std::string& text) {
   return text;
 }
 
+namespace {
+
+// In few digits, but all of a whole number's.
+std::string short_text(double number) {
+  const std::string text = fmt::format("{:g}", number);
+  return parse_number(text) == number ? text : fmt::format("{:.12g}", number);
+}
+
+}  // namespace
+
 CLI::Validator number_within(double low, double high) {
   const auto check = [low, high](const std::string& word) -> std::string {
     const auto number = parse_number(word);
     if (number && *number >= low && *number <= high) return "";
-    return fmt::format("\"{}\" is {}; expected one from {:g} to {:g}", printable(word).substr(0, 64),
-                       number ? "out of range" : "not a number", low, high);
+    return fmt::format("\"{}\" is {}; expected one from {} to {}", printable(word).substr(0, 64),
+                       number ? "out of range" : "not a number", short_text(low), short_text(high));
   };
-  return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
+  return CLI::Validator(check, fmt::format("in [{} - {}]", short_text(low), short_text(high)));
 }
 
 namespace {
@@ -142,7 +154,7 @@ void add_interval_options(CLI::App& verb, IntervalRequest& options) {
                 "report an interval for each prediction, from the scenario's unknowns");
   verb.add_option("--level", options.level, "probability that an interval contains the measured value")
       ->capture_default_str()
-      ->check(number_within(0.5, 0.99));
+      ->check(number_within(kLevelRange));
   add_seed(verb, options.seed, "seed of the points that intervals are computed from");
 }
 

@@ -30,11 +30,14 @@ struct Command {
 int exit_status_of(const std::function<int()>& program);
 // Prints a message on wrong words and returns kBadInput.
 int usage_error(const std::string& text);
+// The same where the time ended before it was known whether anything fits.
+int stopped_too_early();
 // Rewrites CLI11's messages on missing, surplus or mistyped values in this program's words.
 std::string plain_words(const std::string& text);
 
 // For a numeric option: refuses other values, with the expected range in the message.
 CLI::Validator number_within(double low, double high);
+inline CLI::Validator number_within(const Range<double>& range) { return number_within(range.low, range.high); }
 // Limits an option to these words, which --help, completions and the man page list. `refusal` has {} for another word, such as
 // "there is no list of \"{}\""; default: it is unknown.
 CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal = "");
