@@ -244,8 +244,10 @@ class Plan(_Output):
     def scenario(self, model: str | None = None, rank: int = 1) -> Scenario:
         """A plan as a scenario of its own, to run or to vary: of this model, or of the first."""
         known = [one for one in self.data["models"] if model in (None, one["model"])]
-        if not known or not 1 <= rank <= len(known[0]["plans"]):
-            raise ValueError(f"there is no plan {rank} of {model or 'any model'}")
+        if not known:
+            raise ValueError(f"there is no model {model!r}; known are {[one['model'] for one in self.data['models']]}")
+        if not 1 <= rank <= len(known[0]["plans"]):
+            raise ValueError(f"there is no plan {rank} of {known[0]['model']}; it has {len(known[0]['plans'])}")
         found = {"models": f"[{known[0]['model']}]"}
         for text in known[0]["plans"][rank - 1]["set"]:
             key, _, value = text.partition("=")

@@ -42,6 +42,12 @@ void Reading::check() const {
   if (!errors.empty()) throw InputError(errors);
 }
 
+void check_within(const char* what, double value, const Range<double>& range) {
+  if (value >= range.low && value <= range.high) return;
+  throw InputError({}, fmt::format("{}: \"{:g}\" is out of range; expected one from {:g} to {:g}", what, value,
+                                   range.low, range.high));
+}
+
 bool is_name(const std::string& text) {
   const auto good = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; };
   return !text.empty() && text.size() <= kLongestName && text.front() != '.' && std::ranges::all_of(text, good);

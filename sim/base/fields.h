@@ -220,6 +220,9 @@ class Fields {
   std::map<std::string, std::string> hints_;
 };
 
+// Throws InputError where a value that is given to a command or a function is out of its range.
+void check_within(const char* what, double value, const Range<double>& range);
+
 // True if `text` is a plain name: letters, digits, "-", "_" and "." only, 1 to 64 characters, not starting with a dot.
 bool is_name(const std::string& text);
 

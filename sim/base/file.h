@@ -14,7 +14,7 @@ namespace slmsim {
 // readable.
 std::ifstream open_regular_file(const std::filesystem::path& path);
 
-// The whole file. Throws InputError as above, and where it exceeds `most_bytes`.
+// The whole file without a byte order mark. Throws InputError as above, and where it exceeds `most_bytes`.
 std::string read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
 
 // A file that appears whole or not at all: it is written under a temporary name in the same folder and renamed when

@@ -18,6 +18,7 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kMaxErrors = 50;  // per file: a binary file should not print a thousand lines
+constexpr const char* kOpenQuote = "not valid YAML: a quote that is never closed";
 
 // Likely causes, for the author of the file, of yaml-cpp's messages.
 constexpr std::pair<std::string_view, std::string_view> kHints[] = {
@@ -28,6 +29,38 @@ constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"illegal map value", "; is this line indented as its neighbours are? a text with \": \" needs quotes"},
     {"illegal EOF", "; is the file cut off?"},
 };
+
+Place place_at(const std::shared_ptr<const Source>& source, std::size_t at) {
+  const std::string_view before = std::string_view(source->text).substr(0, at);
+  return {source, 1 + static_cast<int>(std::ranges::count(before, '\n')),
+          static_cast<int>(at - (before.rfind('\n') + 1)) + 1};
+}
+
+// Refuses a quote or bracket without its partner in JSON, of which yaml-cpp reports a consequence elsewhere.
+void refuse_unpaired(const std::shared_ptr<const Source>& source) {
+  const std::string& text = source->text;
+  std::size_t at = text.find_first_not_of(" \t\r\n");
+  if (at == std::string::npos || (text[at] != '{' && text[at] != '[')) return;
+  const std::size_t end = text.find_last_not_of(" \t\r\n") + 1;
+  std::vector<std::size_t> open;
+  for (; at < end; ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      const std::size_t quote = at++;
+      while (at < end && text[at] != '"' && text[at] != '\n') at += text[at] == '\\' ? 2 : 1;
+      if (at >= end || text[at] == '\n') throw InputError(place_at(source, quote), kOpenQuote);
+    } else if (c == '{' || c == '[') {
+      open.push_back(at);
+    } else if (c == '}' || c == ']') {
+      if (open.empty()) return;
+      if ((text[open.back()] == '{') != (c == '}')) break;
+      open.pop_back();
+    }
+  }
+  if (open.empty()) return;
+  throw InputError(place_at(source, at), fmt::format("not valid YAML: the {} of line {} is not closed before here",
+                                                     text[open.back()], place_at(source, open.back()).line));
+}
 
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -49,7 +82,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    if (!is_closed(mark)) fail(mark, "not valid YAML: a quote that is never closed");
+    if (!is_closed(mark)) fail(mark, kOpenQuote);
     Node node;
     // "~" and "null" arrive as plain scalars; a quoted one has the tag "!".
     const bool null = tag == "?" && (value == "~" || value == "null");
@@ -117,9 +150,8 @@ class TreeBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
     if (stack_.size() >= kMaxDepth) too_deep(place(mark));
     if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
-      fail(mark,
-           "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open, or the "
-           "file cut off?)");
+      refuse_unpaired(source_);
+      fail(mark, "not valid YAML: a map or list used as a key; keys are plain names");
     }
     OpenNode level;
     level.node.kind = kind;
@@ -251,10 +283,7 @@ void refuse_after_bracket(const std::shared_ptr<const Source>& source, int line,
 
 Node parse(const std::shared_ptr<const Source>& source) {
   if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
-    const std::string_view before = std::string_view(source->text).substr(0, at);
-    const int line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
-    const int column = static_cast<int>(at - (before.rfind('\n') + 1)) + 1;
-    throw InputError({source, line, column}, "not a text file; a YAML file in UTF-8 is expected");
+    throw InputError(place_at(source, at), "not a text file; a YAML file in UTF-8 is expected");
   }
   TreeBuilder builder(source);
   try {
@@ -273,6 +302,7 @@ Node parse(const std::shared_ptr<const Source>& source) {
   } catch (const YAML::Exception& error) {
     if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
       throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML allows only spaces there");
+    refuse_unpaired(source);
     const bool marked = !error.mark.is_null();
     if (marked) refuse_after_bracket(source, error.mark.line + 1, error.mark.column + 1);
     const auto hint =

@@ -20,7 +20,7 @@ struct ModelFile {
 };
 
 [[noreturn]] void refuse(const std::string& word, const std::string& problem) {
-  throw InputError(whole_of("--model"), fmt::format("{}: {}", printable(word).substr(0, 64), problem));
+  throw InputError(whole_of(printable(word).substr(0, 64)), problem);
 }
 
 ModelFile file_of(const std::string& word, const fs::path& folder) {
@@ -43,8 +43,8 @@ ModelFile file_of(const std::string& word, const fs::path& folder) {
   }
   if (word.find('/') != std::string::npos || word.ends_with(".json") || word.ends_with(".yaml"))
     refuse(word, "no such file or folder");
-  throw InputError(whole_of("--model"), fmt::format("there is no model \"{}\"; {}", printable(word).substr(0, 64),
-                                                    did_you_mean(word, known_names(roots, kModelFile))));
+  throw InputError({}, fmt::format("there is no model \"{}\"; {}", printable(word).substr(0, 64),
+                                   did_you_mean(word, known_names(roots, kModelFile))));
 }
 
 // The map with this key first, or in place of its own.
@@ -76,20 +76,19 @@ std::string with_key(const std::string& text, const std::string& key, const std:
 ChosenModel choose_model(const std::string& word, const fs::path& folder, std::int64_t sequence, std::int64_t most) {
   const ModelFile file = file_of(word, folder);
   ChosenModel out;
-  out.text = read_text(file.path.string());
-  out.node = parse_yaml(out.text, file.path.string());
+  out.node = read_yaml(file.path);
+  out.text = out.node.place.source->text;
   const bool hugging_face = out.node.find("model_type");
   const bool states_length = !hugging_face || out.node.find("sequence");
   // An unstated length is the longest possible one; the error that it may be is answered here.
   const std::string name = model_name_of(file.path);
   Reading first;
-  const Transformer longest = read_transformer(out.node, "model", name, first);
-  out.sequence = sequence > 0 ? sequence : longest.sequence;
-  const std::int64_t usual = states_length ? longest.sequence : kUsualSequence;
-  const std::int64_t limit = most > 0 ? most : usual;
-  if (sequence == 0) out.sequence = std::min(out.sequence, limit);
-  if (out.sequence != longest.sequence && longest.sequence > 0) {
-    const std::string tokens = std::to_string(out.sequence);
+  const Transformer longest = read_transformer(out.node, "", name, first);
+  out.longest = longest.sequence;
+  const std::int64_t usual = states_length ? out.longest : kUsualSequence;
+  const std::int64_t chosen = sequence > 0 ? sequence : std::min(out.longest, most > 0 ? most : usual);
+  if (chosen != out.longest && out.longest > 0) {
+    const std::string tokens = std::to_string(chosen);
     // Learned positions keep their number.
     if (longest.traits.learned_positions && !out.node.find("positions")) {
       const std::string rows = std::to_string(longest.positions);
@@ -100,20 +99,22 @@ ChosenModel choose_model(const std::string& word, const fs::path& folder, std::i
     out.text = with_key(out.text, "sequence", tokens);
   }
   Reading reading;
-  read_transformer(out.node, "model", name, reading);
+  out.transformer = read_transformer(out.node, "", name, reading);
   reading.check();
   out.dtype = stated_precision(out.node);
-  const bool copied = file.shipped.empty() || out.sequence != longest.sequence;
+  const bool copied = file.shipped.empty() || chosen != out.longest;
   if (copied) {
     const bool json = file.path.extension() == ".json";
     out.file = (name == "platform" || name == "scenario" ? name + "-model" : name) + (json ? ".json" : ".yaml");
     out.word = "./" + out.file;
     const std::string source =
         file.shipped.empty() ? file.path.lexically_normal().string() : fmt::format("the shipped {}", file.shipped);
-    out.why = fmt::format("copy of {}, sequences of {} tokens", source, out.sequence);
-    if (out.sequence != longest.sequence)
+    out.why = fmt::format("copy of {}, sequences of {} tokens", source, chosen);
+    if (chosen > out.longest)
+      out.why += fmt::format(" (--sequence; the model states {})", out.longest);
+    else if (chosen < out.longest)
       out.why += fmt::format(" ({}; {} at most)", sequence > 0 ? "--sequence" : "chosen: --sequence states others",
-                             longest.sequence);
+                             out.longest);
   } else {
     out.word = file.shipped;
     out.text.clear();

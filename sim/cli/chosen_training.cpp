@@ -154,13 +154,9 @@ Chosen choose_precision(std::optional<Precision> dtype, const Platform& platform
   return {"fp32", fmt::format("{}: {} has no fast 16-bit numbers", wanted, no_fp16)};
 }
 
-Chosen choose_stack(const Platform& platform) {
-  constexpr int kTriton = 70;  // compute capability that Triton, to which torch.compile compiles, needs
-  for (const auto& device : platform.devices) {
-    if (device.gpu.compute_capability < kTriton)
-      return {"eager", fmt::format("assumed: torch.compile does not support {}; slmsim list stacks names the others",
-                                   device.gpu.name)};
-  }
+Chosen choose_stack(const Scenario& compiled) {
+  const std::string old = too_old_gpu(compiled, all_devices(compiled.platform));
+  if (!old.empty()) return {"eager", fmt::format("assumed: {}; slmsim list stacks names the others", old)};
   return {"compiled", "assumed: torch.compile, flash attention; slmsim list stacks names the others"};
 }
 

@@ -21,6 +21,8 @@ int usage_error(const std::string& text) {
   return kBadInput;
 }
 
+int stopped_too_early() { return usage_error("stopped before anything was found to fit; give a longer --time-limit"); }
+
 std::string plain_words(const std::string& text) {
   static const std::pair<std::regex, const char*> kForms[] = {
       {std::regex("Could not convert: (\\S+) = (.*)"), "$1: \"$2\" is not a number"},
@@ -32,22 +34,41 @@ std::string plain_words(const std::string& text) {
   return text;
 }
 
+namespace {
+
+// In few digits, but all of a whole number's.
+std::string short_text(double number) {
+  const std::string text = fmt::format("{:g}", number);
+  return parse_number(text) == number ? text : fmt::format("{:.12g}", number);
+}
+
+}  // namespace
+
 CLI::Validator number_within(double low, double high) {
   const auto check = [low, high](const std::string& word) -> std::string {
     const auto number = parse_number(word);
     if (number && *number >= low && *number <= high) return "";
-    return fmt::format("\"{}\" is {}; expected one from {:g} to {:g}", printable(word).substr(0, 64),
-                       number ? "out of range" : "not a number", low, high);
+    return fmt::format("\"{}\" is {}; expected one from {} to {}", printable(word).substr(0, 64),
+                       number ? "out of range" : "not a number", short_text(low), short_text(high));
   };
-  return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
+  return CLI::Validator(check, fmt::format("in [{} - {}]", short_text(low), short_text(high)));
 }
+
+namespace {
+
+// Ends the message on a word of which only one is taken.
+std::string meant_by(const std::string& word, const std::vector<std::string>& known) {
+  return word.find(',') == std::string::npos ? did_you_mean(word, known) : "name one";
+}
+
+}  // namespace
 
 CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal) {
   const std::string refused = refusal.empty() ? option->get_name() + " \"{}\" is unknown" : refusal;
   const auto check = [words, refused](const std::string& word) -> std::string {
     if (std::ranges::find(words, word) != words.end()) return "";
     throw InputError(
-        {}, fmt::format("{}; {}", fmt::format(fmt::runtime(refused), word.substr(0, 64)), did_you_mean(word, words)));
+        {}, fmt::format("{}; {}", fmt::format(fmt::runtime(refused), word.substr(0, 64)), meant_by(word, words)));
   };
   return option->check(CLI::Validator(check, ""))->type_name(fmt::format("{{{}}}", fmt::join(words, ",")));
 }
@@ -104,6 +125,11 @@ CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of
   return verb.add_option("--seed", seed, of)->check(number_within(0, 1e18))->capture_default_str();
 }
 
+void add_sequence_option(CLI::App& verb, std::int64_t& sequence) {
+  verb.add_option("--sequence", sequence, "tokens of a sequence; default the model's, 2048 where longer")
+      ->check(number_within(1, 1 << 22));
+}
+
 int exit_status_of(const std::function<int()>& program) {
   try {
     const int status = program();
@@ -128,7 +154,7 @@ void add_interval_options(CLI::App& verb, IntervalRequest& options) {
                 "report an interval for each prediction, from the scenario's unknowns");
   verb.add_option("--level", options.level, "probability that an interval contains the measured value")
       ->capture_default_str()
-      ->check(number_within(0.5, 0.99));
+      ->check(number_within(kLevelRange));
   add_seed(verb, options.seed, "seed of the points that intervals are computed from");
 }
 
@@ -198,8 +224,7 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
 std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {
   const auto at = std::ranges::find(known, word);
   if (at == known.end())
-    throw InputError({},
-                     fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
+    throw InputError({}, fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), meant_by(word, known)));
   return static_cast<std::size_t>(at - known.begin());
 }
 
@@ -222,12 +247,18 @@ std::vector<Scenario> load_all(const ScenarioOptions& options) {
   return scenarios;
 }
 
+void add_model_filter(CLI::App& verb, Filter& filter) {
+  add_words(verb, "--model,-m", filter.models, "only these models of the scenario's, with commas")->delimiter(',');
+}
+
 void add_filter_options(CLI::App& verb, Filter& filter) {
-  add_words(verb, "--model,-m", filter.models, "only this model of the scenario's; may be repeated");
+  add_model_filter(verb, filter);
   add_words(verb, "--group,-g", filter.groups,
-            "only this group of the scenario's, such as gat+amst or all; may be repeated");
+            "only these groups of the scenario's, with commas, such as gat+amst or all")
+      ->delimiter(',');
   add_words(verb, "--technique,-t", filter.techniques,
-            "only this technique of the scenario's (slmsim list techniques); may be repeated");
+            "only these techniques of the scenario's, with commas (slmsim list techniques)")
+      ->delimiter(',');
 }
 
 std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,

@@ -30,11 +30,14 @@ struct Command {
 int exit_status_of(const std::function<int()>& program);
 // Prints a message on wrong words and returns kBadInput.
 int usage_error(const std::string& text);
+// The same where the time ended before it was known whether anything fits.
+int stopped_too_early();
 // Rewrites CLI11's messages on missing, surplus or mistyped values in this program's words.
 std::string plain_words(const std::string& text);
 
 // For a numeric option: refuses other values, with the expected range in the message.
 CLI::Validator number_within(double low, double high);
+inline CLI::Validator number_within(const Range<double>& range) { return number_within(range.low, range.high); }
 // Limits an option to these words, which --help, completions and the man page list. `refusal` has {} for another word, such as
 // "there is no list of \"{}\""; default: it is unknown.
 CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal = "");
@@ -54,6 +57,8 @@ void add_time_limit(CLI::App& verb, double& limit);
 CLI::Option* add_words(CLI::App& verb, const char* name, std::vector<std::string>& words, const std::string& about);
 // `of`: the result that depends on the seed.
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of);
+// --sequence, the training length of a model; 0: not stated.
+void add_sequence_option(CLI::App& verb, std::int64_t& sequence);
 
 Command add_run(CLI::App& app);
 Command add_select(CLI::App& app);
@@ -99,7 +104,8 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 // All scenarios are read before the first is simulated, so that all their errors are reported at once: throws InputError.
 std::vector<Scenario> load_all(const ScenarioOptions& options);
 
-// --model, --group and --technique, repeatable.
+// --model, --group and --technique, with commas or repeated.
+void add_model_filter(CLI::App& verb, Filter& filter);
 void add_filter_options(CLI::App& verb, Filter& filter);
 
 // load_all, reduced to the requested parts. A name that no scenario has is an error that lists the existing names; a scenario

@@ -84,7 +84,7 @@ Command add_fit(CLI::App& app) {
   add_seed(*verb, options->seed, "seed of the random numbers; the same seed gives the same fit");
   verb->add_option("--points", options->points, "number of points that represent the result")
       ->capture_default_str()
-      ->check(number_within(16, 100'000));
+      ->check(number_within(kPointsRange));
   add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
 Unknowns are values with stated choices or ranges, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s,

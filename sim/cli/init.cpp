@@ -158,15 +158,18 @@ Completed completed(SetupRequest& request, const InitOptions& options, const std
   request.batch = {std::to_string(std::max(1, options.batch))};
   request.micro_batch = request.gradient_precision = request.rematerialisation = {};
   request.precision = {"fp16"};
-  request.stack = {"eager"};
+  request.stack = {"compiled"};
   const Scenario first = read();
   const auto stated = std::ranges::find_if(models, [](const auto& model) { return model.dtype.has_value(); });
   request.precision = choose_precision(stated == models.end() ? std::nullopt : stated->dtype, first.platform);
-  request.stack = choose_stack(first.platform);
+  request.stack = choose_stack(first);
   if (!options.stack.empty()) {
     const NamedStack named = named_stack(options.stack, options.folder);
     request.stack = named.stack;
     request.gradient_precision = named.gradient_precision;
+    const Scenario chosen = read();
+    const std::string old = too_old_gpu(chosen, all_devices(chosen.platform));
+    if (!old.empty()) request.stack.why = old + ": its kernels do not run there";
   }
   const ChosenBatch batch = choose_batch(read(), options.batch);
   request.batch = batch.batch;
@@ -284,8 +287,7 @@ Command add_init(CLI::App& app) {
             "MACHINE=USD or GPU=USD: price per hour of a machine, or of each such GPU");
   add_words(*verb, "--model,-m", options->models,
             "a config.json, its folder, a shipped model's hub id, or a name of models/; default gpt2m");
-  verb->add_option("--sequence", options->sequence, "tokens of a sequence; default the model's, 2048 where longer")
-      ->check(number_within(1, 1 << 22));
+  add_sequence_option(*verb, options->sequence);
   add_words(
       *verb, "--technique,--techniques,-t", options->techniques,
       "techniques to predict, with commas; study: those of Alpa's study; default DDP, FSDP, a pipeline and DiLoCo");

@@ -139,19 +139,22 @@ void check_gpus(const std::string& text) {
   if (read_gpus(text, {}).empty()) throw InputError({}, "a count of 1 or more is expected; - for none");
 }
 
-void check_quantity(const std::string& text, Dimension dimension, double low, double high, const char* range) {
+double check_quantity(const std::string& text, Dimension dimension, double low, double high, const char* range) {
   const auto [value, problem] = parse_quantity(text, dimension);
   if (!problem.empty()) throw InputError({}, problem);
   if (value < low || value > high)
     throw InputError({}, fmt::format("\"{}\" is out of range; expected {}", printable(text).substr(0, 64), range));
+  return value;
 }
 
-void check_round_trip(const std::string& text) {
-  check_quantity(text, Dimension::kTime, kRttRange.low.value, kRttRange.high.value, "100 ns to 10 s, such as 28 ms");
+Seconds check_round_trip(const std::string& text) {
+  return Seconds{check_quantity(text, Dimension::kTime, kRttRange.low.value, kRttRange.high.value,
+                                "100 ns to 10 s, such as 28 ms")};
 }
 
-void check_rate(const std::string& text) {
-  check_quantity(text, Dimension::kDataRate, kNetRange.low.value, kNetRange.high.value, "1 kbps to 800 Tbps");
+BytesPerSecond check_rate(const std::string& text) {
+  return BytesPerSecond{
+      check_quantity(text, Dimension::kDataRate, kNetRange.low.value, kNetRange.high.value, "1 kbps to 800 Tbps")};
 }
 
 // Whose a link's rate is: a value of a platform's bandwidth_of.
@@ -215,6 +218,22 @@ void ask_for_machines(InitOptions& options, const std::vector<std::string>& foun
   };
   const std::string batch = ask("sequences per iteration (- for 8 or more per GPU)", "-", or_none(check_batch));
   if (batch != "-") options.batch = static_cast<int>(*parse_number(batch));
+}
+
+// RTT[,RATE[,WHOSE]] of --link.
+void read_values(const std::string& text, SiteLink& link) {
+  try {
+    const auto second = text.find(',');
+    link.rtt = check_round_trip(text.substr(0, second));
+    if (second == std::string::npos) return;
+    const auto third = text.find(',', second + 1);
+    link.bandwidth = check_rate(text.substr(second + 1, third - second - 1));
+    if (third == std::string::npos) return;
+    link.bandwidth_of = text.substr(third + 1);
+    check_whose(link.bandwidth_of);
+  } catch (const InputError& wrong) {
+    throw InputError({}, fmt::format("--link: {}", wrong.what()));
+  }
 }
 
 }  // namespace
@@ -303,18 +322,7 @@ void add_links(const InitOptions& options, Inventory& inventory) {
     if (!pairs.insert(std::minmax(connection.from, connection.to)).second)
       throw InputError({}, fmt::format("--link states the path between {} and {} twice; state it once", connection.from,
                                        connection.to));
-    const auto second = pair.value.find(',');
-    const auto rtt = parse_quantity(pair.value.substr(0, second), Dimension::kTime);
-    if (!rtt.problem.empty()) throw InputError({}, fmt::format("--link: {}", rtt.problem));
-    connection.rtt = Seconds{rtt.value};
-    if (second != std::string::npos) {
-      const auto third = pair.value.find(',', second + 1);
-      const auto rate = parse_quantity(pair.value.substr(second + 1, third - second - 1), Dimension::kDataRate);
-      if (!rate.problem.empty()) throw InputError({}, fmt::format("--link: {}", rate.problem));
-      connection.bandwidth = BytesPerSecond{rate.value};
-      if (third != std::string::npos) connection.bandwidth_of = pair.value.substr(third + 1);
-      if (third != std::string::npos) check_whose(connection.bandwidth_of);
-    }
+    read_values(pair.value, connection);
     std::erase_if(inventory.connections, [&](const SiteLink& known) {
       return (known.from == connection.from && known.to == connection.to) ||
              (known.from == connection.to && known.to == connection.from);

@@ -19,7 +19,8 @@ inline constexpr const char* kHere = "here";
 struct InitOptions {
   std::string folder = ".", name, ansible, ssh, token, stack;
   std::vector<std::string> gpus, sites, links, types, peers, prices, fablib, models, techniques;
-  int batch = 0, sequence = 0;
+  int batch = 0;
+  std::int64_t sequence = 0;
   bool force = false, token_given = false;
   std::string command;
 };
@@ -58,7 +59,8 @@ struct ChosenModel {
   std::string file, text;          // of the copy, without a folder; empty where there is none
   Node node;                       // the copy's contents
   std::optional<Precision> dtype;  // dtype or torch_dtype of a config.json
-  std::int64_t sequence = 0;       // tokens
+  Transformer transformer;
+  std::int64_t longest = 0;  // sequence that the model's own file states, in tokens
 };
 
 // The model that a word of --model names: a config.json or model file, a folder with one, the id of a shipped model on
@@ -75,8 +77,8 @@ ChosenModel choose_model(const std::string& word, const std::filesystem::path& f
 // or fp32, the first that all have.
 Chosen choose_precision(std::optional<Precision> dtype, const Platform& platform);
 
-// torch.compile with flash attention, where all GPUs run it.
-Chosen choose_stack(const Platform& platform);
+// The stack of this scenario, torch.compile with flash attention, where all GPUs run it.
+Chosen choose_stack(const Scenario& compiled);
 // The stack of --stack, as named from a scenario in `folder`, and, for one that casts to 16 bits, the format of gradients.
 // Throws InputError.
 struct NamedStack {

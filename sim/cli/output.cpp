@@ -67,6 +67,8 @@ void write_results(const std::vector<Result>& results) {
   for (const auto& result : results) {
     if (result.file.empty()) continue;
     std::error_code ignored;
+    if (fs::is_directory(result.file, ignored))
+      throw InputError(whole_of(result.file), "this is a folder; name a file in it");
     if (fs::exists(result.file, ignored) && !fs::is_regular_file(result.file, ignored)) {
       write_directly(result);
       continue;

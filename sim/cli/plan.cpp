@@ -226,10 +226,12 @@ class Searches {
       std::error_code ignored;
       std::filesystem::remove(journal, ignored);
     }
-    const bool any = std::ranges::any_of(reports_, [](const PlanReport& report) {
-      return std::ranges::any_of(report.models, [](const PlannedModel& m) { return !m.search.best.empty(); });
-    });
-    return any ? kDone : kNothingFits;
+    const auto any = [&](const auto& holds) {
+      return std::ranges::any_of(reports_,
+                                 [&](const auto& report) { return std::ranges::any_of(report.models, holds); });
+    };
+    if (any([](const PlannedModel& m) { return !m.search.best.empty(); })) return kDone;
+    return any([](const PlannedModel& m) { return m.search.stopped; }) ? stopped_too_early() : kNothingFits;
   }
 
   const PlanVerb& verb_;
@@ -253,16 +255,16 @@ Command add_plan(CLI::App& app) {
                                "in place of the scenario's plan.objective; from cost on, of whole jobs"),
               plan_objective_names());
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
-  add_words(*verb, "--model,-m", options->filter.models, "only this model of the scenario's; may be repeated");
+  add_model_filter(*verb, options->filter);
   verb->add_option("--list,-k", options->list, "number of plans listed")
       ->capture_default_str()
-      ->check(number_within(1, 100));
+      ->check(number_within(kListRange));
   verb->add_option(
           "--effort", options->effort,
           "effort per model until the search stops without a proof; it is work, not time: 1 takes half a minute to a "
           "quarter of an hour on two cores")
       ->capture_default_str()
-      ->check(number_within(1e-6, 1e6));
+      ->check(number_within(kEffortRange));
   verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")->check(number_within(1, 4096));
   verb->add_option("--export", options->exported,
                    "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");

@@ -6,6 +6,7 @@
 #endif
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/text.h"
 #include "sim/cli/command.h"
@@ -69,6 +70,18 @@ std::string unknown_option(const CLI::App& app) {
   return "";
 }
 
+// ": gpus, models" for a required word that is missing and has choices; else empty.
+std::string missing_choices(const CLI::App& app) {
+  for (const auto* verb : app.get_subcommands()) {
+    for (const auto* option : verb->get_options()) {
+      const auto choices = choices_of(*option);
+      if (option->get_required() && option->count() == 0 && !choices.empty())
+        return fmt::format(": {}", fmt::join(choices, ", "));
+    }
+  }
+  return "";
+}
+
 std::string help_of(const CLI::App& app) {
   const auto verbs = app.get_subcommands();
   return verbs.empty() ? "slmsim --help" : fmt::format("slmsim {} --help", verbs.front()->get_name());
@@ -104,7 +117,8 @@ int parse_and_run(int argc, char** argv) {
     return usage_error(text.empty() ? fmt::format("{}; see {}", error.what(), help_of(app)) : text);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return usage_error(fmt::format("{}; see {}", plain_words(error.what()), help_of(app)));
+    const std::string choices = error.get_name() == "RequiredError" ? missing_choices(app) : "";
+    return usage_error(fmt::format("{}{}; see {}", plain_words(error.what()), choices, help_of(app)));
   }
   for (const auto& command : commands) {
     if (command.app->parsed()) return command.run();

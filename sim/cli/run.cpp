@@ -184,7 +184,8 @@ int explain_all(const ExplainVerb& verb) {
     return std::ranges::any_of(result.explanations,
                                [](const Explanation& e) { return e.prediction.status == Status::kOk; });
   });
-  return any ? kDone : kNothingFits;
+  const bool stopped = std::ranges::any_of(results, [](const ExplainResult& result) { return result.stopped; });
+  return any ? kDone : stopped ? stopped_too_early() : kNothingFits;
 }
 
 // slmsim max-model SCENARIO...: the largest number of layers that fits, by technique, and the memory that is full then.

@@ -4,41 +4,28 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/name_in.h"
-#include "sim/base/text.h"
 #include "sim/cli/command.h"
+#include "sim/cli/machines.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/scenario/data_root.h"
 
 namespace slmsim {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostSequences = 4096;
 
 struct ShapesOptions {
   std::vector<std::string> models;
   std::vector<int> batch = {1, 2, 4, 8, 16, 32, 64};
+  std::int64_t sequence = 0;
   std::string format = "csv", output;
 };
 
-// A name of models/, or the path of a model's file.
-Transformer load_model(const std::string& name) {
-  fs::path file = name;
-  std::error_code ignored;
-  if (name.find('/') == std::string::npos && !name.ends_with(".yaml") && !name.ends_with(".json")) {
-    const auto roots = data_roots(fs::current_path() / "x");
-    file = is_name(name) ? find_named(roots, kModelFile, name) : fs::path();
-    if (file.empty())
-      throw InputError({}, fmt::format("there is no model \"{}\"; {}", printable(name).substr(0, 64),
-                                       did_you_mean(name, known_names(roots, kModelFile))));
-  } else if (fs::is_directory(file, ignored)) {
-    file /= "config.json";  // Hugging Face's folder
-  }
-  Reading reading;
-  Transformer model = read_transformer(read_yaml(file), "", model_name_of(file), reading);
-  reading.check();
-  return model;
+Transformer load_model(const std::string& word, std::int64_t sequence) {
+  ChosenModel model = choose_model(word, ".", sequence);
+  if (sequence == 0 && model.transformer.sequence < model.longest)
+    fmt::print(stderr, "slmsim: {}: sequences of {} tokens; --sequence states others, {} at most\n", word,
+               model.transformer.sequence, model.longest);
+  return std::move(model.transformer);
 }
 
 std::string to_csv(const std::vector<Transformer>& models, const std::vector<int>& batch) {
@@ -83,7 +70,7 @@ int shapes(const ShapesOptions& options) {
   std::vector<Error> errors;
   for (const auto& name : options.models) {
     try {
-      models.push_back(load_model(name));
+      models.push_back(load_model(name, options.sequence));
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.errors().begin(), error.errors().end());
     }
@@ -98,10 +85,12 @@ int shapes(const ShapesOptions& options) {
 Command add_shapes(CLI::App& app) {
   auto* verb = app.add_subcommand("shapes", "list the kernels of models for slmsim-calibrate, or their sizes");
   auto options = std::make_shared<ShapesOptions>();
-  verb->add_option("MODEL", options->models, "names of models/, or files (YAML, or Hugging Face's config.json)")
+  verb->add_option("MODEL", options->models,
+                   "names of models/, files (YAML, or Hugging Face's config.json), folders with one, or ids of the hub")
       ->required();
   verb->add_option("--batch", options->batch, "sequences that a GPU has at once; default 1,2,4,8,16,32,64")
       ->delimiter(',');
+  add_sequence_option(*verb, options->sequence);
   add_format_option(*verb, options->format, {"csv", "json"}, "csv: the kernels; json: the models' sizes");
   add_output_option(*verb, options->output);
   verb->footer(

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -10,82 +9,9 @@ namespace {
 
 using Kind = Node::Kind;
 
-bool is_true(const Node& config, const char* key) {
-  const Node* found = config.find(key);
-  return found && found->scalar == "true";
-}
-
-const FamilyRow* row_named(const std::string& name) {
-  const auto& rows = family_table();
-  const auto row = std::ranges::find_if(rows, [&](const FamilyRow& r) { return r.name == name; });
-  return row == rows.end() ? nullptr : &*row;
-}
-
-std::string text_of(const Node& config, const char* key) {
-  const Node* found = config.find(key);
-  return found && found->kind == Kind::kScalar ? found->scalar : "";
-}
-
-// Models of images and text whose text model is one of the families.
-constexpr std::pair<const char*, const char*> kTextModels[] = {{"gemma3", "gemma3_text"}};
-
-Node text_model(const Node& config) {
-  const std::string type = text_of(config, "model_type");
-  const Node* text = config.find("text_config");
-  for (const auto& [whole, part] : kTextModels) {
-    if (type != whole || !text || text->kind != Kind::kMap) continue;
-    Node out = config;
-    std::erase_if(out.entries, [](const Entry& entry) { return entry.key == "text_config"; });
-    for (const Entry& entry : text->entries) {
-      if (!out.find(entry.key)) out.entries.push_back(entry);
-    }
-    out.find("model_type")->scalar = part;
-    return out;
-  }
-  return config;
-}
-
-// Other names of sizes in config.json: those of the attribute_map of each class, and of older versions.
-constexpr std::pair<const char*, const char*> kOtherNames[] = {{"hidden", "hidden_size"},
-                                                               {"hidden", "n_embd"},
-                                                               {"hidden", "n_embed"},
-                                                               {"hidden", "d_model"},
-                                                               {"heads", "num_attention_heads"},
-                                                               {"heads", "n_head"},
-                                                               {"heads", "num_heads"},
-                                                               {"layers", "num_hidden_layers"},
-                                                               {"layers", "n_layer"},
-                                                               {"layers", "num_layers"},
-                                                               {"kv_heads", "n_head_kv"},
-                                                               {"sequence", "max_position_embeddings"},
-                                                               {"sequence", "n_positions"},
-                                                               {"tied_embedding", "tie_word_embeddings"},
-                                                               {"intermediate", "intermediate_size"}};
-
 // Parts without an effect on the prediction, and what is predicted instead.
-constexpr std::pair<const char*, const char*> kUnmodelled[] = {
-    {"vision_config", "only its text model counts"},
-    {"audio_config", "only its text model counts"},
-    {"quantization_config", "weights have the training's precision"}};
-
-void rename_sizes(Node& config, const FamilyRow& row) {
-  for (const auto& [own, other] : kOtherNames) {
-    const auto theirs = row.hugging_face.find(own);
-    if (theirs == row.hugging_face.end() || config.find(own) || config.find(theirs->second)) continue;
-    for (Entry& entry : config.entries) {
-      if (entry.key == other) entry.key = theirs->second;
-    }
-  }
-}
-
-// A copy of the value in an inner map, unless the config has that key.
-void lift(Node& config, const char* map, const char* key, const std::string& as) {
-  const Node* inner = config.find(map);
-  const Node* value = inner && inner->kind == Kind::kMap ? inner->find(key) : nullptr;
-  if (!value || config.find(as)) return;
-  Entry entry{as, value->place, *value};
-  config.entries.push_back(std::move(entry));
-}
+constexpr std::pair<const char*, const char*> kUnmodelled[] = {{"vision_config", "only its text model counts"},
+                                                               {"audio_config", "only its text model counts"}};
 
 // Whether a layer attends over a window, by the words of layer_types and attention_types.
 std::optional<bool> is_windowed(const std::string& word) {
@@ -101,10 +27,11 @@ class ConfigReader {
 
   void read() {
     for (const auto& [key, text] : kUnmodelled) {
-      const Node* part = config_.find(key);
-      if (part && part->kind == Kind::kMap)
-        model_.unmodelled.push_back(fmt::format("{} is not modelled: {}", key, text));
+      if (is_map(key)) model_.unmodelled.push_back(fmt::format("{} is not modelled: {}", key, text));
     }
+    if (is_map("quantization_config"))
+      error("quantization_config",
+            "training of quantized weights is not modelled; without this key they have the training's precision");
     read_windows();
     read_head();
     switch (model_.family) {
@@ -145,6 +72,19 @@ class ConfigReader {
   }
 
  private:
+  bool is_map(const char* key) const {
+    const Node* part = config_.find(key);
+    return part && part->kind == Kind::kMap;
+  }
+
+  // Refuses a list of layers that ends before them; a longer one is for more layers than are asked for.
+  bool covers(const std::string& key, const std::vector<const Node*>& list) {
+    const bool all = list.empty() || static_cast<std::int64_t>(list.size()) >= model_.layers;
+    if (!all)
+      error(key, fmt::format("{} has {} entries for {} layers; one each is expected", key, list.size(), model_.layers));
+    return all;
+  }
+
   void error(const std::string& key, const std::string& text) {
     if (!fields_.describing()) fields_.error(key, text);
   }
@@ -188,6 +128,7 @@ class ConfigReader {
         }
         windowed.push_back(*own);
       }
+      if (!covers("layer_types", words)) return;
     }
     set_windowed(windowed);
   }
@@ -257,7 +198,7 @@ class ConfigReader {
     const auto list =
         fields_.list({"no_rope_layers", "1 for each layer with positions, 0 for one without.", "every n-th without"},
                      {ValueType::integer(0, 1)});
-    if (fields_.describing()) return;
+    if (fields_.describing() || !covers("no_rope_layers", list)) return;
     for (const Node* one : list) {
       if (one->scalar == "0" || one->scalar == "1") continue;
       return fields_.error_at(one->place, "no_rope_layers: 0 or 1 is expected for each layer");
@@ -326,65 +267,12 @@ class ConfigReader {
 
 }  // namespace
 
-Node uniform_config(const Node& config) {
-  Node out = text_model(config);
-  const FamilyRow* row = row_named(text_of(out, "model_type"));
-  if (!row) return out;
-  rename_sizes(out, *row);
-  const auto share = row->hugging_face.find("rotary_share");
-  const std::string rotary = share == row->hugging_face.end() ? "rotary_share" : share->second;
-  lift(out, "rope_parameters", "partial_rotary_factor", rotary);
-  if (row->name == std::string("mpt")) lift(out, "attn_config", "attn_pdrop", "attention_dropout");
-  return out;
-}
-
-void refuse_unmodelled(const Node& config, Fields& fields) {
-  const Node* type = config.find("model_type");
-  if (!type || type->kind != Kind::kScalar) return;
-  const auto refuse = [&](const std::string& what) {
-    fields.error("model_type", fmt::format("model_type: \"{}\" {}", type->scalar.substr(0, 40), what));
-  };
-  const auto& names = family_names();
-  if (std::ranges::find(names, type->scalar) == names.end()) {
-    std::string lower = type->scalar;
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (const std::string why = why_not_modelled(lower); !why.empty())
-      refuse(fmt::format("is {}, which is not modelled", why));
-    else if (std::ranges::find(names, lower) != names.end())
-      refuse(fmt::format("is unknown; did you mean \"{}\"?", lower));
-    else
-      refuse("is not modelled; describe its layers in a model file with the nearest family");
-    return;
-  }
-  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"}) {
-    const Node* experts = config.find(key);
-    if (experts && parse_number(experts->scalar).value_or(0) > 1)
-      return refuse(fmt::format("is a mixture of experts by its {}, which is not modelled", key));
-  }
-  if (is_true(config, "is_encoder_decoder"))
-    refuse("is an encoder with a decoder by its is_encoder_decoder, which is not modelled");
-}
-
 void read_config_flags(const FamilyRow& row, Transformer& model, Fields& fields) {
   for (const ConfigFlag& flag : row.flags) flag.apply(model, fields.flag({flag.key, flag.about}, flag.fallback));
 }
 
 void read_hugging_face(const Node& config, const FamilyRow& row, Transformer& model, Fields& fields) {
   ConfigReader(config, row, model, fields).read();
-}
-
-std::optional<Precision> stated_precision(const Node& config) {
-  static const std::map<std::string, Precision> kWords = {
-      {"float32", Precision::kFp32}, {"float16", Precision::kFp16}, {"bfloat16", Precision::kBf16}};
-  const Node* text = config.find("text_config");
-  for (const Node* map : {&config, text}) {
-    for (const char* key : {"dtype", "torch_dtype"}) {
-      std::string word = map ? text_of(*map, key) : "";
-      if (word.starts_with("torch.")) word = word.substr(6);
-      if (const auto known = kWords.find(word); known != kWords.end()) return known->second;
-    }
-  }
-  return std::nullopt;
 }
 
 void set_windows(Transformer& model, std::int64_t tokens, std::int64_t full_every) {

@@ -152,14 +152,14 @@ class TransformerReader {
                         : row_.traits.gated                           ? std::string_view()
                                                                       : "4 times the hidden size"};
     if (hugging_face_ && usual.intermediate > 0)
-      model_.intermediate = by_class(width, kIntermediateRange, usual.intermediate);
+      model_.intermediate = size("intermediate", width.about, kIntermediateRange, usual.intermediate);
     else if (row_.traits.gated || fields_.has_value(width.name))
       model_.intermediate = fields_.integer(width, kIntermediateRange);
     else
       model_.intermediate = 4 * model_.hidden;
     const std::int64_t even = model_.heads > 0 ? model_.hidden / model_.heads : 0;
     const FileKey head{"head_dim", "The width of a head.", "hidden / heads"};
-    model_.head_dim = hugging_face_ && usual.head_dim > 0 ? by_class(head, kHiddenRange, usual.head_dim)
+    model_.head_dim = hugging_face_ && usual.head_dim > 0 ? size("head_dim", head.about, kHiddenRange, usual.head_dim)
                                                           : fields_.integer(head, kHiddenRange, even);
   }
 
@@ -206,9 +206,10 @@ class TransformerReader {
     if (hugging_face_ && !fields_.describing() && !stated("sequence") && model_.sequence > kLongestByItself)
       fields_.error(
           "sequence",
-          fmt::format(
-              "{} {} is the longest sequence of the model, rarely the training length; state it, e.g. --set {}=2048",
-              key, model_.sequence, own_path("sequence")));
+          fmt::format("{} {} is the longest sequence of the model, rarely the training length; state it, e.g. {}", key,
+                      model_.sequence,
+                      fields_.path_of("sequence") == key ? "\"sequence\": 2048"
+                                                         : fmt::format("--set {}=2048", own_path("sequence"))));
     if (!row_.traits.learned_positions) return;
     const std::int64_t usual = hugging_face_ ? row_.sizes.positions : model_.sequence;
     model_.positions =

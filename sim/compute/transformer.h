@@ -231,8 +231,8 @@ void read_config_flags(const FamilyRow& row, Transformer& model, Fields& fields)
 // Reads keys that only one or a few families have, and those that are not modelled; after the sizes.
 void read_hugging_face(const Node& config, const FamilyRow& row, Transformer& model, Fields& fields);
 
-// Precision of the published weights ("torch_dtype" or "dtype"); none where the config does not state it or states
-// another one than this project's.
+// Precision of the published weights ("torch_dtype" or "dtype"); none where the config does not state it. Throws InputError
+// where it is none of this project's.
 std::optional<Precision> stated_precision(const Node& config);
 
 // Windows of `tokens` in all but every n-th layer; 0: in all. A window of the whole sequence is none.

@@ -28,7 +28,8 @@ class WhatIfSearch {
     for (const auto& set : changes_to_try(scenario_, out.prediction, now)) {
       stop_if(stop_);
       const auto& changed = loaded(set);
-      if (changed && can_run_stack(*changed, now)) add(set, *changed, model, changed->groups[group], technique, out);
+      if (changed && too_old_gpu(*changed, now.devices).empty())
+        add(set, *changed, model, changed->groups[group], technique, out);
     }
     for (const Group& other : other_orders(scenario_.platform, now)) {
       stop_if(stop_);
@@ -38,11 +39,6 @@ class WhatIfSearch {
   }
 
  private:
-  static bool can_run_stack(const Scenario& scenario, const Group& group) {
-    return std::ranges::all_of(
-        group.devices, [&](int device) { return scenario.software.runs_on(scenario.platform.devices[device].gpu); });
-  }
-
   static void add(const Overrides& set, const Scenario& changed, std::size_t model, const Group& group,
                   std::size_t technique, Explanation& out) {
     const Prediction& now = out.prediction;

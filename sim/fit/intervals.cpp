@@ -85,6 +85,7 @@ std::vector<Residual> residuals_of(const Posterior& posterior, const std::vector
 
 Intervals::Intervals(const IntervalRequest& request, const std::string& file, const Overrides& set)
     : request_(request), set_(set), overrides_(set) {
+  check_within("level", request.level, kLevelRange);
   if (request.fitted.empty()) return;
   fitted_ = read_fitted(request.fitted, identity_of(link_scenario(file, {}).file), stale_);
   overrides_ = left_free(fitted_.centre);
@@ -162,6 +163,7 @@ LinkedScenario link_scenario(ScenarioFile file, const Overrides& overrides) {
 }
 
 FitReport fit_scenario(const ScenarioFit& request) {
+  check_within("points", static_cast<double>(request.sampling.particles), kPointsRange);
   LinkedScenario given = link_scenario(request.file, request.overrides);
   const auto pilots = read_pilots(request.measured, given.scenario);
   FitRequest fitted;

@@ -17,9 +17,11 @@ struct IntervalRequest {
   bool asked() const { return intervals || !fitted.empty(); }
 };
 
+inline constexpr Range<double> kLevelRange{0.5, 0.99};
+
 class Intervals {
  public:
-  // `set`: the user's overrides. A fit belongs to the scenario of this file. Throws InputError where it is invalid.
+  // `set`: the user's overrides. A fit belongs to the scenario of this file. Throws InputError where it or the level is invalid.
   Intervals(const IntervalRequest& request, const std::string& file, const Overrides& set);
   // The fit's values, overridden by the user's.
   const Overrides& overrides() const { return overrides_; }

@@ -49,9 +49,11 @@ struct Target {
   std::function<std::vector<double>(const std::vector<Point>&, std::size_t part)> log_likelihood;
 };
 
+inline constexpr Range<double> kPointsRange{16, 100'000};
+
 struct Sampling {
-  std::size_t particles = 256;
-  int sweeps = 24;  // over the blocks, after each step of beta
+  std::size_t particles = 256;  // in kPointsRange
+  int sweeps = 24;              // over the blocks, after each step of beta
   std::uint64_t seed = 1;
   std::function<bool()> stop = {};
   std::function<void(double beta, std::size_t evaluated)> progress = {};

@@ -359,11 +359,13 @@ std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& dev
   return first_equal(devices.size(), [&](std::size_t a, std::size_t b) { return gpu(a) == gpu(b); });
 }
 
-std::vector<int> gpu_kinds(const Platform& platform) {
+std::vector<int> all_devices(const Platform& platform) {
   std::vector<int> all(platform.devices.size());
   std::iota(all.begin(), all.end(), 0);
-  return gpu_kinds(platform, all);
+  return all;
 }
+
+std::vector<int> gpu_kinds(const Platform& platform) { return gpu_kinds(platform, all_devices(platform)); }
 
 std::vector<int> vm_kinds(const Platform& platform) {
   const std::vector<int> gpus = gpu_kinds(platform);

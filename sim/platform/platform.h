@@ -147,6 +147,9 @@ bool holds(const VmType& type, const std::string& key, const std::string& value)
 // VM's `tcp` overrides that of the path's host, which overrides its type's.
 Platform read_platform(const Node& node, const std::string& path, Reading& reading);
 
+// Indices of all devices, in order.
+std::vector<int> all_devices(const Platform& platform);
+
 // For each of these devices, the position in the list of the first one whose GPU is equal in all figures and in its
 // profile. Names are ignored: a scenario may give two GPUs one name and different figures.
 std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& devices);

@@ -39,13 +39,6 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                     : fmt::format("{} has no {}: products run at the rate of fp32", gpu.name, number),
            "", Reach::kAnyVm, vms});
     }
-    if (!software.runs_on(gpu))
-      out.push_back(
-          {"software.stack",
-           fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there but "
-                       "are counted anyway; choose another with software.stack, such as eager",
-                       gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
-           "", Reach::kAnyVm, vms});
     if (const auto runs = software.attention_on(gpu, precision); runs != software.attention) {
       const auto& kernels = attention_kernel_names();
       out.push_back(

@@ -247,6 +247,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   out.plan = std::move(result.plan);
   if (out.technique->remarks) out.remarks = out.technique->remarks(*out.plan);
   add_remarks_on_padding(out, request);
+  if (const std::string old = too_old_gpu(request.scenario, request.group.devices); !old.empty())
+    out.remarks.push_back(old + ": its kernels do not run there but are counted anyway; choose another software.stack");
   out.memory = known ? known->memory(*out.plan, request.operators, request.scenario)
                      : memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });

@@ -166,10 +166,15 @@ class Linker {
       }
       if (node.scalar.empty() || file.empty()) {
         const auto known = known_names(roots_, kind);
-        errors_.push_back({node.place, &kind == &kGpuFile
-                                           ? no_such_gpu(node.scalar, known)
-                                           : fmt::format("there is no {} \"{}\"; {}", kind.what,
-                                                         node.scalar.substr(0, 64), did_you_mean(node.scalar, known))});
+        const fs::path beside = folder_of_path / node.scalar;
+        const bool is_file = fs::is_regular_file(beside, ignored) ||
+                             (&kind == &kModelFile && fs::is_regular_file(beside / "config.json", ignored));
+        errors_.push_back(
+            {node.place, &kind == &kGpuFile && !is_file
+                             ? no_such_gpu(node.scalar, known)
+                             : fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
+                                           is_file ? fmt::format("did you mean the file \"./{}\"?", node.scalar)
+                                                   : did_you_mean(node.scalar, known))});
         return;
       }
       auto found = files_.find(file.string());

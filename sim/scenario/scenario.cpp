@@ -286,6 +286,17 @@ const std::vector<std::string>& objective_names() {
   return kNames;
 }
 
+std::string too_old_gpu(const Scenario& scenario, const std::vector<int>& devices) {
+  const Software& software = scenario.software;
+  for (const int device : devices) {
+    const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+    if (!software.runs_on(gpu))
+      return fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}", gpu.name,
+                         gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0);
+  }
+  return "";
+}
+
 Scenario read_scenario(const Node& linked, const std::string& name) {
   Reading reading;
   Scenario scenario = ScenarioReader(linked, reading).read(name);

@@ -139,6 +139,10 @@ struct Scenario {
   NcclSetup nccl_setup() const { return {platform, nccl}; }
 };
 
+// "p100 has compute capability 6.0, and stack compiled needs 7.0", of the first of these GPUs for which the stack has no kernels;
+// empty where it has them for all.
+std::string too_old_gpu(const Scenario& scenario, const std::vector<int>& devices);
+
 // Reads a linked tree; `name` is the default name. Throws InputError with all errors.
 Scenario read_scenario(const Node& linked, const std::string& name);
 // For describe(): the keys of read_scenario.

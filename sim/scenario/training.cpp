@@ -78,7 +78,9 @@ class TrainingReader {
 
   Training read() {
     fields_.hint(foreign_names());
+    const std::size_t errors_before = reading_.errors.size();
     read_batch();
+    const bool has_batch = reading_.errors.size() == errors_before;
     read_extent();
     t_.gradient_accumulation = static_cast<int>(fields_.integer(
         {"gradient_accumulation", "Micro-batches of an optimizer step, for techniques that do not state their own.",
@@ -91,6 +93,9 @@ class TrainingReader {
          "gradient_accumulation.",
          "as in the technique"},
         kBatchRange, 0));
+    if (has("micro_batch") && has_batch && t_.micro_batch > t_.batch)
+      fields_.error("micro_batch", fmt::format("{}: {} sequences at once are more than the batch of {}",
+                                               fields_.path_of("micro_batch"), t_.micro_batch, t_.batch));
     t_.precision =
         static_cast<Precision>(fields_.choice({"precision", "The number format of the passes."}, precision_names(), 0));
     t_.gradient_precision = static_cast<Precision>(

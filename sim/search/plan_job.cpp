@@ -90,6 +90,8 @@ void check_technique(const Scenario& scenario, const Technique* technique) {
 }
 
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
+  check_within("list", static_cast<double>(job.list), kListRange);
+  check_within("effort", job.effort, kEffortRange);
   check_technique(scenario, job.technique);
   PlanReport report{.scenario = scenario, .objective = job.objective.value_or(scenario.plan.objective), .models = {}};
   check_objective(report.objective, scenario);

@@ -53,6 +53,8 @@ struct PlanReport {
   std::vector<PlannedModel> models;
 };
 
+inline constexpr Range<double> kListRange{1, 100}, kEffortRange{1e-6, 1e6};
+
 struct PlanJob {
   std::optional<PlanObjective> objective;  // absent: the scenario's
   const Technique* technique = nullptr;    // this one only
@@ -72,7 +74,8 @@ struct PlanJob {
 
 // A deadline also ends the listing of choices. Where options.stop or the deadline ends the search, the result has the plans
 // found by then, without limits. The journal stays: the caller removes it once the result is written. Throws InputError where
-// the objective lacks prices or the scenario the technique, or where the journal belongs to another search.
+// the objective lacks prices or the scenario the technique, where the journal belongs to another search, or where the list or
+// the effort is out of range.
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
 
 // Throws InputError where the scenario lacks the technique, if not nullptr.

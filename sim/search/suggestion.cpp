@@ -1,7 +1,6 @@
 #include "sim/search/suggestion.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,9 +50,7 @@ Overrides techniques_of(const std::vector<std::string>& names) {
 
 // 16 bits in place of fp32, where all GPUs have them; else empty.
 std::string half_override(const Scenario& scenario) {
-  std::vector<int> devices(scenario.platform.devices.size());
-  std::iota(devices.begin(), devices.end(), 0);
-  const auto half = half_precision(scenario.platform, devices);
+  const auto half = half_precision(scenario.platform, all_devices(scenario.platform));
   if (scenario.training.precision != Precision::kFp32 || !half) return "";
   return "training.precision=" + name_in(precision_names(), *half);
 }
@@ -177,6 +174,8 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   PredictionMemo memo;
   double left = budget;
   const auto offer = [&](const Scenario& changed, const Candidate& cell, const Overrides& change) {
+    const Group* on = group_of(changed, cell.group);
+    if (!on || !too_old_gpu(changed, on->devices).empty()) return true;
     left -= work_on(scenario, best, cell.group);
     if (left < 0 || (options.stop && options.stop())) return false;
     fastest.offer(predict_cells(changed, std::vector{cell}, memo).front(), change);

@@ -62,9 +62,13 @@ std::unique_ptr<Listener> Listener::make() {
 void serve(const ServerOptions& options, const std::function<void(const std::string&)>& ready) {
   const auto listener = Listener::make();
   const int port = listener->bind(options.host, options.port);
-  if (port <= 0)
-    throw InputError({}, fmt::format("port {} of {} is not available; --port 0 takes a free one", options.port,
-                                     printable(options.host)));
+  if (port <= 0) {
+    const bool has_address = options.port != 0 && Listener::make()->bind(options.host, 0) > 0;
+    throw InputError({}, has_address ? fmt::format("port {} of {} is not available; --port 0 takes a free one",
+                                                   options.port, printable(options.host))
+                                     : fmt::format("--host {}: this machine has no such address",
+                                                   printable(options.host).substr(0, 64)));
+  }
 
   // All threads start with them blocked; this one waits for them.
   sigset_t ends, before;

@@ -40,7 +40,7 @@ inline std::vector<BadCase> bad_model_cases() {
        "long-sequence.json",
        {{"4:30",
          "max_position_embeddings 32768 is the longest sequence of the model, rarely the training length; state it, "
-         "e.g. --set sequence=2048"}},
+         "e.g. \"sequence\": 2048"}},
        ""},
       {"check", "config-without-size.json", {{"7:17", "vocab_size is nothing; " + kExpectsSingle}}, ""},
       {"check",

@@ -41,7 +41,7 @@ inline std::vector<BadCase> bad_path_cases() {
       {"check", "iperf3-reverse.json", {{"34:15", "iperf3 measured from the server to the client (-R)"}}, ""},
       {"check", "iperf3-bidir.json", {{"217:33", "iperf3 measured both directions at once (--bidir)"}}, ""},
       {"check", "iperf3-udp.json", {{"26:16", "iperf3 measured UDP, not TCP"}}, ""},
-      {"check", "iperf3-truncated.json", {{"1:1", "left open, or the file cut off?"}}, ""},
+      {"check", "iperf3-truncated.json", {{"136:16", "the { of line 133 is not closed before here"}}, ""},
   };
 }
 

@@ -28,7 +28,7 @@ inline std::vector<BadCase> bad_text_cases() {
       // Where the list ends, or where it begins: both tell.
       {"run", "unclosed-list.yaml", {{"*", yaml}}, ""},
       {"run", "unclosed-quote.yaml", {{"*", yaml}}, ""},
-      {"check", "unclosed.json", {{"*", yaml}}, ""},
+      {"check", "unclosed.json", {{"2:21", "not valid YAML: the { of line 1 is not closed before here"}}, ""},
       {"check", "missing-comma.json", {{"1:25", yaml}}, ""},
       {"run", "alias-unknown.yaml", {{"2:7", yaml + "the referenced anchor is not defined"}}, ""},
       {"run", "self-anchor.yaml", {{"2:22", "a value cannot contain itself"}}, ""},

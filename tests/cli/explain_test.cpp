@@ -76,7 +76,8 @@ TEST(Explain, NamesAPairOnlyWhereItBeatsTheBetterOne) {
 // Ends in time with those that are explained by then, and says that others are missing.
 TEST(Explain, EndsInTime) {
   const RunOutcome run = explain({"--time-limit", "0.001"});
-  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("stopped before anything was found to fit; give a longer --time-limit"));
   EXPECT_THAT(run.out, HasSubstr("stopped before the end: 0 explained, others are missing"));
   const RunOutcome json = explain({"--time-limit", "0.001", "--format", "json"});
   EXPECT_EQ(Json::parse(json.out).at("stopped"), true);

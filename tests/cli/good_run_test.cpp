@@ -88,6 +88,13 @@ TEST(Run, PrintsATable) {
   EXPECT_EQ(expect_done({"run", kScenario, "--format", "table"}).out, out);
 }
 
+TEST(Run, TakesNamesWithCommas) {
+  EXPECT_EQ(expect_done({"run", kScenario, "-t", "Data,ZeRO2", "-g", "gat,all", "-m", "gpt2m,gpt2l"}).out,
+            expect_done(
+                {"run", kScenario, "-t", "Data", "-t", "ZeRO2", "-g", "gat", "-g", "all", "-m", "gpt2m", "-m", "gpt2l"})
+                .out);
+}
+
 TEST(Run, PrintsCsvWithAsManyCellsInEachLine) {
   const auto lines = lines_of(expect_done({"run", kScenario, "scenarios/tacc-tacc.yaml", "-f", "csv"}).out);
   ASSERT_EQ(lines.size(), 1 + 2 * 3 * 4 * 3);  // a header; scenarios, models, techniques, groups

@@ -161,6 +161,8 @@ TEST_F(HostileFile, WithACarriageReturnBeforeEachLineFeedOrAByteOrderMarkIsRead)
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, testing::HasSubstr("gpt2m"));
   }
+  const std::string model = folder_.write("config.json", "\xef\xbb\xbf{\n \"model_type\": \"gpt2\"\n}");
+  EXPECT_EQ(slmsim_run({"shapes", model}).err, "");
 }
 
 }  // namespace

@@ -126,6 +126,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a=1ms"}, "SITE,SITE=RTT[,RATE[,WHOSE]] is expected"},
       {{"--fablib", kFiles + "slice.json"}, "slice.json:1:1: error: these are a slice's own attributes"},
       {{"--fablib", kFiles + "slice.txt", "--ssh", kFiles + "ssh_config"}, "give one of --fablib, --ansible and --ssh"},
+      {{"--fablib", folder.write("hosts.ini", "[lab]\nnode gpus=a10\n")}, "there are no nodes with sites in it"},
       {{"--ansible", "no-such.ini"}, "no-such.ini: error: no such file"},
       {{"--gpu", "a10", "--batch", "-1"}, "out of range; expected one from 1 to 1e+06"},
   };
@@ -136,7 +137,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
     const RunOutcome run = slmsim_run(all);
     EXPECT_EQ(run.status, 2) << text;
     EXPECT_THAT(run.err, HasSubstr(text));
-    EXPECT_EQ(folder.count(), 0) << text;
+    EXPECT_FALSE(std::filesystem::exists(out)) << text;
   }
 }
 

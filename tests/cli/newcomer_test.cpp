@@ -177,7 +177,7 @@ TEST_F(Newcomer, LearnsWhereToGetAModel) {
     EXPECT_FALSE(std::filesystem::exists(folder_.file("own")));
   };
   wrong("HuggingFaceTB/SmolLM2-360M", "hf download HuggingFaceTB/SmolLM2-360M config.json --local-dir SmolLM2-360M");
-  wrong("./nothing", "./nothing: no such file or folder");
+  wrong("./nothing", "./nothing: error: no such file or folder");
   std::filesystem::create_directory(folder_.file("empty"));
   wrong("./empty", "this folder has no config.json");
 }
@@ -259,6 +259,17 @@ TEST_F(Newcomer, ChoosesAStack) {
   EXPECT_THAT(scenario(), AllOf(HasSubstr("stack: autocast"), HasSubstr("gradient_precision: fp32")));
   expect_pick();
   EXPECT_THAT(init({"--gpu", "a5000", "--stack", "compild", "x"}).err, HasSubstr("did you mean \"compiled\"?"));
+}
+
+// Triton has no kernels for Pascal.
+TEST_F(Newcomer, SeesThatAGpuIsTooOldForAStack) {
+  const std::string old = "p100 has compute capability 6.0, and stack compiled needs 7.0";
+  EXPECT_THAT(init({"--gpu", "p100:2", "--stack", "compiled", "own"}).out,
+              HasSubstr("stack: compiled (" + old + ": its kernels do not run there)"));
+  EXPECT_THAT(unwrapped(slmsim_run({"run", "own"}, folder_.file("")).out), HasSubstr("REMARK   " + old));
+  EXPECT_THAT(init({"--gpu", "p100:2", "usual"}).out, Not(HasSubstr("stack: compiled")));
+  EXPECT_THAT(scenario("usual"), HasSubstr("stack: eager}  # assumed: " + old));
+  EXPECT_THAT(slmsim_run({"run", "usual"}, folder_.file("")).out, Not(HasSubstr("software.stack=compiled")));
 }
 
 TEST_F(Newcomer, NamesTheFolderOfAScenario) {

@@ -266,7 +266,7 @@ TEST(Run, RefusesAPlanThatAnOptionHasNoEffectOn) {
 
 TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
   const RunOutcome run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
-  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_EQ(run.status, 2) << run.err;
   EXPECT_THAT(run.out, testing::HasSubstr("nothing found in time; a longer --time-limit may help"));
   EXPECT_THAT(run.out, testing::Not(testing::HasSubstr("nothing fits")));
 }

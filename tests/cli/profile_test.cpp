@@ -166,6 +166,19 @@ TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
             contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/models.json"));
 }
 
+// Llama 3.2's 131072 positions are no length of training.
+TEST(Shapes, OfALongContextAreThoseOf2048TokensOrTheStatedOnes) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("config.json", R"({"model_type": "llama", "max_position_embeddings": 131072})");
+  const RunOutcome usual = slmsim_run({"shapes", file, "--format", "json"});
+  EXPECT_EQ(usual.status, 0);
+  EXPECT_EQ(usual.err, "slmsim: " + file + ": sequences of 2048 tokens; --sequence states others, 131072 at most\n");
+  EXPECT_THAT(usual.out, HasSubstr("\"sequence\": 2048,"));
+  const RunOutcome stated = slmsim_run({"shapes", folder.file(""), "--sequence", "512", "--format", "json"});
+  EXPECT_EQ(stated.err, "");
+  EXPECT_THAT(stated.out, HasSubstr("\"sequence\": 512,"));
+}
+
 TEST(ValidateMeasured, ComparesStepsWithMedianAndWorst) {
   const TemporaryFolder folder;
   const std::string profile = folder.write("made-up.yaml", kProfile);

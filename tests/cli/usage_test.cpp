@@ -135,7 +135,7 @@ TEST(CommandLine, DoesNotReplaceAFolderByAResult) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("result"));
   expect_refused({"run", kScenario, "--output", folder.file("result")}, folder.file("result"),
-                 {{"", "the result cannot be written there"}});
+                 {{"", "this is a folder; name a file in it"}});
   EXPECT_EQ(folder.count(), 1);
 }
 

@@ -61,10 +61,8 @@ TEST(HuggingFace, SaysWhatOfAConfigIsNotModelled) {
   const std::string config = kLlama;
   EXPECT_THAT(Example(config + "}").model.unmodelled, IsEmpty());
   EXPECT_THAT(Example(config + ", quantization_config: null}").model.unmodelled, IsEmpty());
-  EXPECT_THAT(
-      Example(config + ", quantization_config: {bits: 4}, vision_config: {hidden_size: 1152}}").model.unmodelled,
-      ElementsAre("vision_config is not modelled: only its text model counts",
-                  "quantization_config is not modelled: weights have the training's precision"));
+  EXPECT_THAT(Example(config + ", vision_config: {hidden_size: 1152}}").model.unmodelled,
+              ElementsAre("vision_config is not modelled: only its text model counts"));
 }
 
 TEST(HuggingFace, HasNoWindowThatIsNoShorterThanSequences) {
@@ -104,6 +102,23 @@ TEST(HuggingFace, WindowsLayersAsTheirFamily) {
   EXPECT_THAT(windows("model_type: olmo3, sliding_window: 512, layer_types: [full_attention, sliding_attention, "
                       "full_attention, full_attention, sliding_attention, full_attention]"),
               ElementsAre(0, 512, 0, 0, 512, 0));
+}
+
+// By each, transformers builds another model, or none.
+TEST(HuggingFace, RefusesWhatContradictsItself) {
+  const std::string few = " has 1 entries for 28 layers; one each is expected";
+  for (const auto& [text, error] : std::vector<std::pair<std::string, std::string>>{
+           {"{model_type: qwen3, num_hidden_layers: 28, sequence: 64, layer_types: [full_attention]}",
+            "layer_types" + few},
+           {"{model_type: smollm3, num_hidden_layers: 28, sequence: 64, no_rope_layers: [1]}", "no_rope_layers" + few},
+           {"{model_type: gpt2, n_embd: 768, hidden_size: 1024}", "hidden_size contradicts n_embd; state one of them"},
+           {"{model_type: llama, sequence: 64, intermediate_size: null}", "intermediate_size is nothing; "},
+           {"{model_type: gemma, sequence: 64, head_dim: null}", "head_dim is nothing; "},
+           {"{model_type: llama, sequence: 64, quantization_config: {quant_method: gptq, bits: 4}}",
+            "training of quantized weights is not modelled"}})
+    EXPECT_THAT(errors_of(Example(text).reading), ElementsAre(testing::HasSubstr(error))) << text;
+  EXPECT_THAT(errors_of(Example("{model_type: gpt2, n_embd: 768, hidden_size: 768, n_inner: null}").reading),
+              IsEmpty());
 }
 
 TEST(HuggingFace, LeavesPositionsOutOfSomeLayers) {
@@ -226,6 +241,9 @@ TEST(HuggingFace, ReadsThePrecisionOfPublishedWeights) {
   EXPECT_EQ(precision("{text_config: {dtype: bfloat16}}"), Precision::kBf16);
   EXPECT_EQ(precision("{torch_dtype: auto}"), std::nullopt);
   EXPECT_EQ(precision("{torch_dtype: [1], dtype: {a: b}}"), std::nullopt);
+  EXPECT_THAT(errors_of([&] { precision("{torch_dtype: float8}"); }),
+              ElementsAre("config.json:1:15: error: torch_dtype: \"float8\" is not modelled; float32, float16 and "
+                          "bfloat16 are"));
 }
 
 // A misspelt size would leave the family's default in its place.

@@ -114,6 +114,10 @@ class TellsWhatTheProgramPrints(InFolder):
         self.assertEqual(plan.to_json(), printed(*words, "--format", "json"))
         best = plan.scenario().run()
         self.assertEqual([round(p["minutes"], 6) for p in best.predictions], [round(plan.frame["minutes"][0], 6)])
+        for words, told in (((1,), r"there is no model 1; known are \['gpt2m'\]"),
+                            ((None, 0), "there is no plan 0 of gpt2m; it has [0-9]+")):
+            with self.assertRaisesRegex(ValueError, told):
+                plan.scenario(*words)
 
     def test_sweep(self):
         text = f"scenario: {SCENARIO}\nset: {{models: gpt2m, groups: all}}\naxes:\n" \
@@ -257,6 +261,12 @@ class Errors(InFolder):
             scenario.run(models="gpt2z")
         with self.assertRaisesRegex(slmsim.InputError, "no-such-file"):
             slmsim.load("./no-such-file.yaml")
+        for call, told in ((lambda: scenario.run(intervals=True, level=2), 'level: "2" is out of range; expected one from 0.5'),
+                           (lambda: scenario.plan(effort=-1), 'effort: "-1" is out of range; expected one from 1e-06'),
+                           (lambda: scenario.plan(list=0), 'list: "0" is out of range; expected one from 1 to 100'),
+                           (lambda: scenario.fit(self.write("runs.csv", RUNS), points=1), 'points: "1" is out of range')):
+            with self.subTest(told), self.assertRaisesRegex(slmsim.InputError, told):
+                call()
         with self.assertRaisesRegex(slmsim.InputError, "objective"):
             scenario.plan(objective="joy")
         with self.assertRaises(TypeError):

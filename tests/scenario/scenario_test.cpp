@@ -147,6 +147,16 @@ TEST_F(ScenarioFile, AsksWhichNameWasMeant) {
                                     "run.yaml:1:11: error: there is no platform \"pari\"; did you mean \"pair\"?"));
 }
 
+TEST_F(ScenarioFile, SaysHowAFileBesideItIsNamed) {
+  write("own.yaml", "name: own\n");
+  write("Tiny/config.json", "{}");
+  write("run.yaml", "platform: own.yaml\nmodels: [Tiny]\n" + kTraining);
+  EXPECT_THAT(
+      errors(),
+      ElementsAre("run.yaml:2:10: error: there is no model \"Tiny\"; did you mean the file \"./Tiny\"?",
+                  "run.yaml:1:11: error: there is no platform \"own.yaml\"; did you mean the file \"./own.yaml\"?"));
+}
+
 TEST_F(ScenarioFile, PointsIntoThePlatformsFileForAnUnknownGpuOrVmType) {
   write("platforms/wrong.yaml",
         "name: wrong\nsites: {west: {}}\nvms:\n  west: {site: west, type: boks, gpus: [g, othr]}\n");

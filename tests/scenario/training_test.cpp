@@ -88,6 +88,12 @@ TEST_F(TrainingOf, TakesAMicroBatch) {
   EXPECT_THAT(errors(), testing::Contains(HasSubstr("training.gradient_accumulation excludes training.micro_batch")));
 }
 
+TEST_F(TrainingOf, RefusesAMicroBatchLargerThanTheBatch) {
+  train("{batch: 8, samples: 80, micro_batch: 9}\n");
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:48: error: training.micro_batch: 9 sequences at once are more than the "
+                                    "batch of 8"));
+}
+
 TEST_F(TrainingOf, GivesEveryModelItsAdapters) {
   train("{batch: 8, samples: 80, lora: {rank: 4}}\n");
   const Scenario scenario = load();

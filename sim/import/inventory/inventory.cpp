@@ -40,15 +40,15 @@ int count_of(const std::string& text, const Place& place) {
 void refuse_colon_for_equals(const std::string& item, std::size_t colon, const Place& place) {
   const std::string name = item.substr(0, colon), rest = item.substr(colon + 1);
   const std::string gpu = gpu_called(rest.substr(0, rest.find(':')));
-  if (gpu.empty() || !gpu_called(name).empty() || parse_number(rest)) return;
+  if (gpu.empty() || !gpu_called(name).empty() || parse_number(name) || parse_number(rest)) return;
   throw InputError(
       place, fmt::format("\"{}\": a machine's name ends with \"=\"; did you mean \"{}={}\"?",
                          printable(item).substr(0, 64), printable(name).substr(0, 64), printable(rest).substr(0, 64)));
 }
 
-// Reads variants of "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
+// Reads variants of "a10:2": 2xa10, 2:a10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
 std::string with_count(const std::string& text) {
-  static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
+  static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*:]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
   std::smatch match;
   if (std::regex_match(text, match, kBehind) && !gpu_called(match[1]).empty())
     return fmt::format("{}:{}", gpu_called(match[1]), match[2].str());
@@ -97,15 +97,14 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
   for (std::string item; std::getline(items, item, ',');) {
     if (const auto first = item.find(':'); first != std::string::npos) refuse_colon_for_equals(item, first, place);
     const auto colon = item.rfind(':');
-    const int count = colon == std::string::npos ? 1 : count_of(item.substr(colon + 1), place);
-    const std::string word = item.substr(0, colon);
-    const std::string name = gpu_called(word);
+    const std::string word = item.substr(0, colon), name = gpu_called(word);
     if (name.empty()) {
       const std::string meant = with_count(item);
       throw InputError(place, meant.empty() ? no_such_gpu(word, gpu_list())
                                             : fmt::format("there is no GPU \"{}\"; did you mean \"{}\"?",
                                                           printable(word).substr(0, 64), meant));
     }
+    const int count = colon == std::string::npos ? 1 : count_of(item.substr(colon + 1), place);
     out.insert(out.end(), static_cast<std::size_t>(count), name);
   }
   if (out.size() > kMostGpus) throw InputError(place, fmt::format("more than {} GPUs in one machine", kMostGpus));
