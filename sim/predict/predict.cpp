@@ -236,7 +236,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   out.technique = request.options.technique;
   out.group = request.group.names;
   out.gpus = static_cast<int>(request.group.devices.size());
-  PlanResult result = make_plan(request);
+  PlanResult result = known ? known->plan(request) : make_plan(request);
   if (!result.plan) {
     out.status = Status::kUnsupported;
     out.reason = std::move(result.reason);

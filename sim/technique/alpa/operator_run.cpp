@@ -377,6 +377,7 @@ bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
   const Seconds launch = driver_launch(request);
   bool launched = false;
   for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) continue;
     if (graph.is_latency(task) && task.amount > 0) return false;
     launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
   }
