@@ -66,7 +66,9 @@ class OperatorRun {
         }
       }
     }
-    if (transfers_by_steps() > kMostTransfers) {
+    if (const double transfers = transfers_by_steps(); transfers <= kMostTransfers) {
+      graph_.reserve(static_cast<std::size_t>(transfers));
+    } else {
       for (auto& stage : stages_) {
         for (auto& [axes, groups] : stage.groups) {
           for (auto& group : groups) group.communicator.aggregate();
