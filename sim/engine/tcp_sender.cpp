@@ -118,7 +118,8 @@ void TcpSender::watch_round_trip(double bytes, double length) {
   if (sleeps_on_buffer()) wait = std::max(wait, length);  // a burst of the part of the buffer that was free
   const double off = std::abs(wait - state_.wait);
   if (off < kLeastDeviation * rtt && state_.variation == 0) return;
-  const double rounds = length / (rtt + wait), samples = bytes / connections_ / path_.segment.value / kSegmentsPerSample;
+  const double rounds = length / (rtt + wait),
+               samples = bytes / connections_ / path_.segment.value / kSegmentsPerSample;
   state_.variation = std::max(state_.variation * std::pow(kVariationKept, rounds), kVariationOfJump * off);
   if (state_.variation <= path_.timeout_margin.value) state_.variation = 0;  // does not bind
   state_.wait = wait + (state_.wait - wait) * std::pow(kSmoothing, samples);
