@@ -46,9 +46,13 @@ class Returns {
       for (; !empty() && front().date <= date + kTogether; ++next_) bytes += front().bytes;
       back(bytes, date);
     }
-    if (!empty() && next_ < kMostBehind) return;
-    all_.erase(all_.begin(), begin());
-    next_ = 0;
+    if (empty()) {
+      all_.clear();
+      next_ = 0;
+    } else if (next_ >= kMostBehind) {
+      all_.erase(all_.begin(), begin());
+      next_ = 0;
+    }
   }
 
  private:

@@ -46,12 +46,7 @@ class Numbering {
     const auto next = static_cast<std::uint32_t>(out_.first.size());
     gather(task, one.kind == TaskKind::kTransfer ? last_[one.place] : kNoTask);
     const std::uint32_t carried = one.kind == TaskKind::kTransfer ? carried_before(task) : kNothing;
-    std::uint32_t step = next;
-    if (merge_ == Merge::kAlike) {
-      const auto is = [&](std::uint32_t other) { return is_like(other, one, carried, begin); };
-      step = places_.find_or_add(hash_of(one, carried, begin), next, is);
-      if (step == next) carried_.push_back(carried);
-    }
+    const std::uint32_t step = merge_ == Merge::kAlike ? like(one, carried, begin, next) : next;
     if (step != next) {
       out_.before.resize(begin);
       return step;
@@ -59,6 +54,25 @@ class Numbering {
     out_.first.push_back(task);
     out_.begin.push_back(begin);
     return step;
+  }
+
+  // The step of an equal task, or `next`. A transfer can only equal those that follow the same step on their connections.
+  std::uint32_t like(const Task& one, std::uint32_t carried, std::uint32_t begin, std::uint32_t next) {
+    const auto is = [&](std::uint32_t other) { return is_like(other, one, carried, begin); };
+    std::uint32_t step = next;
+    if (carried < next) {
+      std::uint32_t* other = &followed_[carried];
+      while (*other != kNothing && !is(*other)) other = &beside_[*other];
+      if (*other == kNothing) *other = next;
+      step = *other;
+    } else {
+      step = places_.find_or_add(hash_of(one, carried, begin), next, is);
+    }
+    if (step != next) return step;
+    carried_.push_back(carried);
+    followed_.push_back(kNothing);
+    beside_.push_back(kNothing);
+    return next;
   }
 
   // Collects the steps before a task, each once. `last`: the transfer before it on its connection.
@@ -112,10 +126,12 @@ class Numbering {
   const TaskGraph& graph_;
   Merge merge_;
   SameTimes out_;
-  std::vector<std::uint32_t> carried_;  // per step
-  std::vector<TaskId> last_;            // per connection
-  std::vector<std::uint32_t> place_;    // per step: its position in out_.before when last gathered
-  std::vector<TaskId> gathered_;        // predecessors of a task, one per step
+  std::vector<std::uint32_t> carried_;   // per step
+  std::vector<std::uint32_t> followed_;  // per step: the first one that follows it on a connection
+  std::vector<std::uint32_t> beside_;    // per step: the next one that follows the same
+  std::vector<TaskId> last_;             // per connection
+  std::vector<std::uint32_t> place_;     // per step: its position in out_.before when last gathered
+  std::vector<TaskId> gathered_;         // predecessors of a task, one per step
   HashPlaces places_;
 };
 

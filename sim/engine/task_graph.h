@@ -186,6 +186,13 @@ class TaskGraph {
   // The device whose tasks represent those of this one.
   int device_of(int device) const { return device_taken_for_.empty() ? device : device_taken_for_[device]; }
 
+  // Call where that many tasks will follow.
+  void reserve(std::size_t tasks) {
+    if (fold_) return;
+    tasks_.reserve(tasks + tasks / 8);
+    predecessors_.reserve(tasks + tasks / 2);
+  }
+
   TagId tag(Tag tag);  // the same tag gives the same number
 
   // Records a passage of a new task; passages in the order of their tasks.

@@ -78,10 +78,12 @@ void TcpSender::resume(double idle) {
 
 double TcpSender::take(double remaining) {
   const double most = usable() * connections_;
-  const double room = whole(most - on_the_way_);
-  const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
-  if (room < std::min(remaining, whole(most * share))) return 0;
-  const double piece = std::min(remaining, room);
+  double piece = remaining;
+  if (const double room = most - on_the_way_; room < remaining) {
+    const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
+    piece = whole(room);
+    if (piece < std::min(remaining, whole(most * share))) return 0;
+  }
   in_flight_ = std::min(most, on_the_way_ + remaining);
   burst_ = on_the_way_ <= 0;
   on_the_way_ += piece;

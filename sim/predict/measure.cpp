@@ -113,18 +113,6 @@ double reached(std::vector<std::pair<double, double>>& rates, double time) {
   return rates.empty() ? 0 : first->first;
 }
 
-// For each link the connections that carried anything over it, once for each time that they cross it.
-std::vector<std::vector<std::size_t>> connections_over_links(const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<bool> carries(graph.connections().size());
-  for (const Flow& flow : timeline.flows) carries[flow.connection] = true;
-  std::vector<std::vector<std::size_t>> out(graph.links().size());
-  for (std::size_t i = 0; i < carries.size(); ++i) {
-    if (!carries[i]) continue;
-    for (const int link : graph.connections()[i].route.links) out[link].push_back(i);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<double> computing_times(const TaskGraph& graph) {
@@ -278,57 +266,6 @@ void wait_instead(Breakdown& parts, Seconds more) {
   const double factor = waits > Seconds{0} ? std::max(0.0, (waits + more) / waits) : 0;
   parts.exposed_communication = parts.exposed_communication * factor;
   parts.pipeline_bubble = parts.pipeline_bubble * factor;
-}
-
-void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
-                     const std::function<void(LinkRates)>& use, const Repetition& again) {
-  std::vector<std::vector<const Flow*>> over(graph.connections().size());
-  for (const auto& flow : timeline.flows) over[flow.connection].push_back(&flow);
-  const auto carried = connections_over_links(graph, timeline);
-  for (std::size_t i = 0; i < carried.size(); ++i) {
-    if (carried[i].empty() || !wanted(static_cast<int>(i))) continue;
-    std::vector<std::pair<double, double>> changes;
-    double bytes = 0;
-    for (const std::size_t connection : carried[i]) {
-      double most = std::numeric_limits<double>::infinity();
-      for (const int link : graph.connections()[connection].route.links)
-        most = std::min(most, graph.links()[link].bandwidth.value);
-      for (const Flow* flow : over[connection]) {
-        // For a short flow rounding gives more than the links carry.
-        const double rate = std::min(most, flow->bytes / std::max(1e-12, flow->finish - flow->start));
-        changes.emplace_back(flow->start, rate);
-        changes.emplace_back(flow->finish, -rate);
-        bytes += bytes_of(*flow, again);
-      }
-    }
-    use({static_cast<int>(i), Bytes{bytes}, rate_steps(std::move(changes))});
-  }
-}
-
-std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<LinkRates> out;
-  each_link_rates(
-      graph, timeline, [](int) { return true; }, [&](LinkRates link) { out.push_back(std::move(link)); });
-  return out;
-}
-
-std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline, const Repetition& again) {
-  const auto carried = connections_over_links(graph, timeline);
-  std::map<std::vector<std::size_t>, LinkUse> used;  // links that the same connections cross are used alike
-  each_link_rates(
-      graph, timeline, [&](int link) { return !used.contains(carried[link]); },
-      [&](const LinkRates& link) {
-        used.emplace(carried[link.link], use_of_steps("", link.bytes, link.steps, timeline.end, again));
-      },
-      again);
-  std::vector<LinkUse> out;
-  for (std::size_t i = 0; i < graph.links().size(); ++i) {
-    const auto use = used.find(carried[graph.link_of(static_cast<int>(i))]);
-    if (use == used.end()) continue;
-    out.push_back(use->second);
-    out.back().link = graph.links()[i].name;
-  }
-  return out;
 }
 
 }  // namespace slmsim

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -76,13 +75,8 @@ inline Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bo
 void wait_instead(Breakdown& parts, Seconds more);
 
 // Links that carried anything, in the network's order; where equal links are merged (TaskGraph::link_of), those that stand for
-// others. Needs recorded flows; a flow counts with its mean rate. `bytes` include what takes place again.
+// others. Needs recorded flows; a flow counts with its mean rate.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
-// The same for the wanted links, one at a time: the rates of all links may take much memory.
-void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
-                     const std::function<void(LinkRates)>& use, const Repetition& again = {});
-// Use of every link that carried anything.
-std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline, const Repetition& again = {});
 
 // Turns changes of a rate (time, difference) into steps, and summarises the steps over an iteration of that length.
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes);
@@ -100,9 +94,13 @@ struct InterconnectUse {
   std::vector<RateStep> steps;        // the timeline, where requested
 };
 
-// In the order of nodes and of the links in their files; also kinds that carried nothing. Needs recorded flows. `steps`:
-// keeps the timeline, without what takes place again.
-std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline, bool steps,
-                                              const Repetition& again = {});
+struct TrafficUse {
+  std::vector<LinkUse> links;                  // that carried anything
+  std::vector<InterconnectUse> interconnects;  // by nodes and their files' links; also kinds that carried nothing
+};
+
+// Needs recorded flows. `steps`: keeps the timeline of interconnects, without what takes place again.
+TrafficUse traffic_use(const TaskGraph& graph, const Timeline& timeline, bool steps = false,
+                       const Repetition& again = {});
 
 }  // namespace slmsim

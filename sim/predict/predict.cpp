@@ -146,8 +146,7 @@ std::optional<Iteration> simulate_all(const PredictOptions& options, const Lower
   all.basis = lowered.basis;
   if (!options.links) return all;
   add_inner_flows(graph, all.times.last);
-  all.links = link_use(graph, all.times.last);
-  all.interconnects = interconnect_use(graph, all.times.last, options.timelines);
+  all.traffic = traffic_use(graph, all.times.last, options.timelines);
   return all;
 }
 
@@ -183,8 +182,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.spread = times.spread;
   bool repeats = times.repeats;
   out.breakdown = iteration.parts;
-  out.links = std::move(iteration.links);
-  out.interconnects = std::move(iteration.interconnects);
+  out.links = std::move(iteration.traffic.links);
+  out.interconnects = std::move(iteration.traffic.interconnects);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
   out.basis = iteration.basis;
@@ -238,7 +237,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   out.technique = request.options.technique;
   out.group = request.group.names;
   out.gpus = static_cast<int>(request.group.devices.size());
-  PlanResult result = make_plan(request);
+  PlanResult result = known ? known->plan(request) : make_plan(request);
   if (!result.plan) {
     out.status = Status::kUnsupported;
     out.reason = std::move(result.reason);

@@ -5,6 +5,7 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/engine/same_times.h"
 #include "sim/predict/alike.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {
@@ -30,6 +31,12 @@ Scenario without_network(const Scenario& scenario) {
 }
 
 }  // namespace
+
+const PlanResult& LoweredPlan::plan(const PlanRequest& request) {
+  const auto for_network = request.options.technique->plans_for_network;
+  if (!made_ || !for_network || for_network(request.options)) made_ = make_plan(request);
+  return *made_;
+}
 
 LoweredPlan::Tasks LoweredPlan::of(const LowerRequest& request) {
   const auto again = request.plan.technique->lower_again;

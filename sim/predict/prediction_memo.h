@@ -21,6 +21,8 @@ struct SameTimes;
 // and the plan is the same.
 class LoweredPlan {
  public:
+  // As make_plan; the request may differ from the last call's only in the network between VMs. Valid until the next call.
+  const PlanResult& plan(const PlanRequest& request);
   struct Tasks {
     const Lowered& lowered;
     SameTimes* same_times;  // which of the tasks are alike, kept for the simulation
@@ -32,6 +34,7 @@ class LoweredPlan {
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
 
  private:
+  std::optional<PlanResult> made_;
   std::optional<Plan> plan_, held_;
   std::optional<Lowered> lowered_;
   std::shared_ptr<SameTimes> same_times_;  // of lowered_

@@ -212,8 +212,7 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, const Iterati
     std::vector<double> bytes = bytes_of(more.graph());
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += (bytes[i] - before[i]) * again.count;
     carry(last, bytes, again);
-    out.links = link_use(more.graph(), last, again);
-    out.interconnects = interconnect_use(more.graph(), last, false, again);
+    out.traffic = traffic_use(more.graph(), last, false, again);
   }
   for (Seconds& time : out.times.times) time += Seconds{again.more()};
   last.end += Seconds{again.more()};
@@ -266,8 +265,7 @@ std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, doubl
   Iteration& out = more.iteration;
   out.parts = break_down(more.graph(), b, request.plan.stages.size() > 1, device, again, launched);
   if (links) {
-    out.links = link_use(more.graph(), b, again);
-    out.interconnects = interconnect_use(more.graph(), b, false, again);
+    out.traffic = traffic_use(more.graph(), b, false, again);
   }
   for (Seconds& time : out.times.times) time += later * rounds;
   out.times.last.end += later * rounds;

@@ -46,8 +46,7 @@ struct Iteration {
   IterationTimes times;
   Breakdown parts;
   std::optional<TimeBasis> basis;
-  std::vector<LinkUse> links;                  // where requested
-  std::vector<InterconnectUse> interconnects;  // where requested, without timelines
+  TrafficUse traffic;  // where requested
 };
 
 // nullopt where fewer micro-batches save no work or do not repeat. `alike`: as for lower_alike. `links`: measure link use too.

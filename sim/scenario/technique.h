@@ -97,6 +97,8 @@ struct Technique {
   int (*micro_batches)(const PlanRequest&);
   // The plan on a group of GPUs, or the reason why it cannot run there.
   PlanResult (*plan)(const PlanRequest&);
+  // Whether the plan depends on the network between VMs; absent: it may.
+  bool (*plans_for_network)(const TechniqueOptions&) = nullptr;
   // The plan before its operators are divided: its stages with their operators and GPUs; where a planner cuts them, those that it
   // falls back to, or none. They depend neither on the micro-batches nor on the batch. Absent: `plan` itself takes little time.
   PlanResult (*outline)(const PlanRequest&) = nullptr;

@@ -66,7 +66,9 @@ class OperatorRun {
         }
       }
     }
-    if (transfers_by_steps() > kMostTransfers) {
+    if (const double transfers = transfers_by_steps(); transfers <= kMostTransfers) {
+      graph_.reserve(static_cast<std::size_t>(transfers));
+    } else {
       for (auto& stage : stages_) {
         for (auto& [axes, groups] : stage.groups) {
           for (auto& group : groups) group.communicator.aggregate();
@@ -377,6 +379,7 @@ bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
   const Seconds launch = driver_launch(request);
   bool launched = false;
   for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) continue;
     if (graph.is_latency(task) && task.amount > 0) return false;
     launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
   }

@@ -320,6 +320,7 @@ extern const Technique kPipeshard = {
     .options = {&kPlanner, &kTensor, &kSchedule, &kAhead, &kOrder, &kSplit, &kStages},
     .micro_batches = one_sequence,
     .plan = plan_pipeshard,
+    .plans_for_network = planner_cuts_stages,
     .outline = outline_pipeshard,
     .cuts = cuts_of_pipeshard,
     .lower = lower_operators,

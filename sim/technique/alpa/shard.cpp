@@ -134,6 +134,7 @@ extern const Technique kShard = {
     .options = {&kPlanner, &kTensor, &kMesh, &kMemoryLimit},
     .micro_batches = one_sequence,
     .plan = plan_shard,
+    .plans_for_network = [](const TechniqueOptions& options) { return options.get(kPlanner) == Planner::kSlmsim; },
     .outline = outline_shard,
     .lower = lower_operators,
     .lower_again = lower_operators_again,
