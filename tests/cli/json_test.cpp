@@ -1,5 +1,6 @@
 // The JSON of `slmsim run` against ../shared/design/contract.md, for every scenario that ships.
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
