@@ -8,8 +8,8 @@
 namespace slmsim::calibrate {
 namespace {
 
-constexpr int kWidth = 4;
-constexpr float kEpsilon = 1e-5f;
+constexpr int kNormWidth = 4;
+constexpr float kNormEpsilon = 1e-5f;
 
 template <class T, int Width, bool Rms>
 __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out, float2* kept, int columns) {
@@ -32,7 +32,7 @@ __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out
   }
   sums = reduce_block(sums, {0, 0}, Add{});
   const float off = Rms ? 0 : sums.x / static_cast<float>(columns), mean = pivot + off;
-  const float inverse = rsqrtf(sums.y / static_cast<float>(columns) - off * off + kEpsilon);
+  const float inverse = rsqrtf(sums.y / static_cast<float>(columns) - off * off + kNormEpsilon);
   if (threadIdx.x == 0) kept[blockIdx.x] = {mean, inverse};
   for (int i = threadIdx.x; i < packs; i += kBlock) {
     Packed pack = x[i];
@@ -145,8 +145,8 @@ class Norm final : public Rows {
       start_kernel(kernel, blocks(), kBlock, device_.stream(), array(set, kInput), array(set, kScale),
                    array(set, kShift), array(set, kOutput), kept(set), columns_);
     };
-    if (columns_ % kWidth == 0) {
-      rms_ ? go(norm_forward<T, kWidth, true>) : go(norm_forward<T, kWidth, false>);
+    if (columns_ % kNormWidth == 0) {
+      rms_ ? go(norm_forward<T, kNormWidth, true>) : go(norm_forward<T, kNormWidth, false>);
     } else {
       rms_ ? go(norm_forward<T, 1, true>) : go(norm_forward<T, 1, false>);
     }
@@ -157,8 +157,8 @@ class Norm final : public Rows {
       start_kernel(kernel, blocks(), kBlock, device_.stream(), array(set, kInput), array(set, kScale),
                    array(set, kGradient), kept(set), array(set, kOutput), columns_);
     };
-    if (columns_ % kWidth == 0) {
-      rms_ ? go(norm_backward<T, kWidth, true>) : go(norm_backward<T, kWidth, false>);
+    if (columns_ % kNormWidth == 0) {
+      rms_ ? go(norm_backward<T, kNormWidth, true>) : go(norm_backward<T, kNormWidth, false>);
     } else {
       rms_ ? go(norm_backward<T, 1, true>) : go(norm_backward<T, 1, false>);
     }
@@ -176,7 +176,7 @@ class Norm final : public Rows {
     double mean = 0, squares = 0;
     for (const double value : x) mean += rms_ ? 0 : value / n;
     for (const double value : x) squares += (value - mean) * (value - mean);
-    return {mean, 1 / std::sqrt(squares / n + static_cast<double>(kEpsilon))};
+    return {mean, 1 / std::sqrt(squares / n + static_cast<double>(kNormEpsilon))};
   }
 
   double row_error(std::size_t at) const {

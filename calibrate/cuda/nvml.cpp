@@ -6,7 +6,7 @@ namespace slmsim::calibrate {
 namespace {
 
 // Declarations from nvml.h; the header comes with a driver package that need not be installed.
-using Device = void*;
+using NvmlDevice = void*;
 constexpr int kSuccess = 0;
 constexpr int kClockSm = 1, kClockMemory = 2;  // nvmlClockType_t
 constexpr int kSensorGpu = 0;                  // nvmlTemperatureSensors_t
@@ -20,7 +20,7 @@ Function Nvml::find(const char* name) const {
 
 Nvml::Nvml(const std::string& pci_address) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
   const auto init = find<int (*)()>("nvmlInit_v2");
-  const auto by_address = find<int (*)(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
+  const auto by_address = find<int (*)(const char*, NvmlDevice*)>("nvmlDeviceGetHandleByPciBusId_v2");
   if (!init || !by_address || init() != kSuccess) return;
   if (by_address(pci_address.c_str(), &device_) != kSuccess) device_ = nullptr;
 }
@@ -32,7 +32,7 @@ Nvml::~Nvml() {
 }
 
 unsigned Nvml::clock_of(const char* function, int type) const {
-  const auto ask = find<int (*)(Device, int, unsigned*)>(function);
+  const auto ask = find<int (*)(NvmlDevice, int, unsigned*)>(function);
   unsigned megahertz = 0;
   return device_ && ask && ask(device_, type, &megahertz) == kSuccess ? megahertz : 0;
 }
@@ -40,7 +40,7 @@ unsigned Nvml::clock_of(const char* function, int type) const {
 Clock Nvml::clock() const {
   Clock clock;
   clock.megahertz = clock_of("nvmlDeviceGetClockInfo", kClockSm);
-  using Reasons = int (*)(Device, unsigned long long*);
+  using Reasons = int (*)(NvmlDevice, unsigned long long*);
   // Renamed in 2023; drivers have both.
   auto ask = find<Reasons>("nvmlDeviceGetCurrentClocksEventReasons");
   if (!ask) ask = find<Reasons>("nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -59,13 +59,13 @@ double Nvml::greatest_clock() const { return clock_of("nvmlDeviceGetMaxClockInfo
 double Nvml::memory_clock() const { return clock_of("nvmlDeviceGetMaxClockInfo", kClockMemory); }
 
 double Nvml::power_limit() const {
-  const auto ask = find<int (*)(Device, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
+  const auto ask = find<int (*)(NvmlDevice, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
   unsigned milliwatts = 0;
   return device_ && ask && ask(device_, &milliwatts) == kSuccess ? milliwatts / 1e3 : 0;
 }
 
 double Nvml::temperature() const {
-  const auto ask = find<int (*)(Device, int, unsigned*)>("nvmlDeviceGetTemperature");
+  const auto ask = find<int (*)(NvmlDevice, int, unsigned*)>("nvmlDeviceGetTemperature");
   unsigned degrees = 0;
   return device_ && ask && ask(device_, kSensorGpu, &degrees) == kSuccess ? degrees : 0;
 }

@@ -66,7 +66,7 @@ class Bias final : public BiasedRows {
   }
 };
 
-constexpr int kPositions = 1024;  // rows wrap around them
+constexpr int kRotaryPositions = 1024;  // rows wrap around them
 constexpr float kBase = 10000;
 // Relative error of an angle, in roundings to fp32: powf's 4 ulp (CUDA C++ Programming Guide, mathematical functions), the
 // rounding of its exponent times the logarithm of the base, and the product's own.
@@ -90,7 +90,7 @@ __global__ void rotary(const T* x, const float2* turns, T* y, int columns, int h
     if (at + 1 < columns) y[start + at + 1] = x[start + at + 1];
     return;
   }
-  const float2 turn = turns[(row % kPositions) * half + within];
+  const float2 turn = turns[(row % kRotaryPositions) * half + within];
   const float a = load(x[start + first]), b = load(x[start + second]), sine = direction * turn.y;
   y[start + first] = store<T>(a * turn.x - b * sine);
   y[start + second] = store<T>(a * sine + b * turn.x);
@@ -112,7 +112,7 @@ class Rotary final : public Rows {
         half_(half_of(kernel)),
         pairs_(rows_ * static_cast<std::size_t>((columns_ + 1) / 2)) {
     randomise(kInput, -1, 1);
-    const std::size_t turns = static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(half_);
+    const std::size_t turns = static_cast<std::size_t>(kRotaryPositions) * static_cast<std::size_t>(half_);
     for (int set = 0; set < sets(); ++set)
       start_kernel(make_turns, blocks_of(turns), kBlock, device_.stream(), at<float2>(set, kTurns), half_, turns);
     device_.wait();
@@ -128,7 +128,7 @@ class Rotary final : public Rows {
     return worst_row([&](std::size_t which) {
       const auto x = row(kInput, which), got = row(kOutput, which);
       const auto n = static_cast<int>(x.size());
-      const double position = static_cast<double>(which % kPositions);
+      const double position = static_cast<double>(which % kRotaryPositions);
       double worst = 0;
       for (int i = 0; i < n; ++i) {
         const int head = i / (2 * half_), within = i % (2 * half_), pair = within % half_;
@@ -161,7 +161,7 @@ class Rotary final : public Rows {
   static std::vector<std::size_t> bytes_of(const Kernel& kernel) {
     const std::size_t bytes = static_cast<std::size_t>(kernel.elements()) * sizeof(T);
     return {bytes, bytes,
-            static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(half_of(kernel)) * sizeof(float2)};
+            static_cast<std::size_t>(kRotaryPositions) * static_cast<std::size_t>(half_of(kernel)) * sizeof(float2)};
   }
 
   const int half_;

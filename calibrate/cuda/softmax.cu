@@ -8,9 +8,9 @@
 namespace slmsim::calibrate {
 namespace {
 
-constexpr int kWidth = 4;  // elements per thread at a time: a row of 1024 is one step of a block
+constexpr int kSoftmaxWidth = 4;  // elements per thread at a time: a row of 1024 is one step of a block
 
-constexpr float kScale = 0.125f;  // for a fused softmax: 1 / sqrt(64)
+constexpr float kSoftmaxScale = 0.125f;  // for a fused softmax: 1 / sqrt(64)
 
 // Row r is the query r mod `columns`.
 template <bool Fused>
@@ -25,7 +25,7 @@ __global__ void softmax_forward(const T* in, T* out, int columns) {
   const auto* source = reinterpret_cast<const Packed*>(in + start);
   auto* target = reinterpret_cast<Packed*>(out + start);
   const int packs = columns / Width, seen = seen_by_row<Fused>(columns), read = (seen + Width - 1) / Width;
-  const float factor = Fused ? kScale : 1.0f;
+  const float factor = Fused ? kSoftmaxScale : 1.0f;
   float2 state = {-FLT_MAX, 0};
   for (int i = threadIdx.x; i < read; i += kBlock) {
     const Packed pack = source[i];
@@ -52,7 +52,7 @@ __global__ void softmax_backward(const T* result, const T* gradient, T* out, int
   const auto* dy = reinterpret_cast<const Packed*>(gradient + start);
   auto* dx = reinterpret_cast<Packed*>(out + start);
   const int packs = columns / Width, seen = seen_by_row<Fused>(columns), read = (seen + Width - 1) / Width;
-  const float factor = Fused ? kScale : 1.0f;
+  const float factor = Fused ? kSoftmaxScale : 1.0f;
   float2 sum = {0, 0};
   for (int i = threadIdx.x; i < read; i += kBlock) {
     const Packed a = y[i], b = dy[i];
@@ -89,8 +89,8 @@ class Softmax final : public Rows {
   }
 
   void launch(int set) override {
-    if (columns_ % kWidth == 0) {
-      fused_ ? launch_with<kWidth, true>(set) : launch_with<kWidth, false>(set);
+    if (columns_ % kSoftmaxWidth == 0) {
+      fused_ ? launch_with<kSoftmaxWidth, true>(set) : launch_with<kSoftmaxWidth, false>(set);
     } else {
       fused_ ? launch_with<1, true>(set) : launch_with<1, false>(set);
     }
@@ -118,7 +118,7 @@ class Softmax final : public Rows {
     const auto columns = static_cast<std::size_t>(columns_);
     return fused_ ? row % columns + 1 : columns;
   }
-  double factor() const { return fused_ ? static_cast<double>(kScale) : 1; }
+  double factor() const { return fused_ ? static_cast<double>(kSoftmaxScale) : 1; }
 
   double forward_error(std::size_t at) const {
     const auto x = row(0, at), y = row(1, at);

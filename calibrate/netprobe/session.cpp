@@ -16,7 +16,7 @@ namespace {
 // Limits slightly above what this program's client requests.
 constexpr std::size_t kMostConnections = 16, kLongestId = 16;
 constexpr double kMostMessage = 64e9, kLeastPace = 1000, kMostPace = 1e12, kMostPings = 1000;
-constexpr double kMostPause = 120, kMostWarmUp = 120, kMostStream = 600, kMostRtt = 60;  // s
+constexpr double kMostSessionPause = 120, kMostWarmUp = 120, kMostStream = 600, kMostRtt = 60;  // s
 
 // A command that no client of this version sends.
 struct BadCommand : std::runtime_error {
@@ -105,7 +105,7 @@ void Session::obey(const std::vector<std::string>& words) {
     put(words[2], std::move(taken[0]));
     control_.send_text("received\n");
   } else if (verb == "send") {
-    const double bytes = whole(words, 1, kMostMessage), pause = number(words, 2, kMostPause),
+    const double bytes = whole(words, 1, kMostMessage), pause = number(words, 2, kMostSessionPause),
                  rtt = number(words, 3, kMostRtt);
     auto taken = take(words, 4);
     const Message message = send_message(taken[0], bytes, pause, rtt);

@@ -191,8 +191,9 @@ bool StepComparison::status_agrees() const {
 std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps, const std::string& gpu,
                                           const std::string& profile, const std::vector<Override>& overrides) {
   std::vector<StepComparison> out;
+  ScenarioFile file(Node{}, std::filesystem::current_path() / "step.yaml");
   for (const auto& step : steps) {
-    ScenarioFile file(parse_yaml(scenario_of(step, gpu), "--gpu"), std::filesystem::current_path() / "step.yaml");
+    file.replace(parse_yaml(scenario_of(step, gpu), "--gpu"));
     std::vector<Override> all;
     for (int i = 0; i < step.gpus && !profile.empty(); ++i)
       all.push_back(parse_override(fmt::format("platform.vms.vm.gpus.{}.profile=\"{}\"", i, profile)));

@@ -85,6 +85,8 @@ std::string wrapped(const std::string& first, const std::string& text) {
   return out;
 }
 
+std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
+
 std::string duration(Seconds time) {
   const double minutes = time.value / 60;
   if (minutes < 1) return fmt::format("{:.1f} s", time.value);

@@ -36,6 +36,9 @@ std::string wrapped(const std::string& first, const std::string& text);
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
 std::string duration(Seconds time);
 
+// In GiB with one decimal, without the unit.
+std::string gib(Bytes size);
+
 // The parts of a GPU's memory, and of an iteration's time with their words.
 struct MemoryPart {
   const char* name;

@@ -13,8 +13,6 @@
 namespace slmsim {
 namespace {
 
-std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
-
 // Used and total size, over host memories or over drives.
 std::string store_text(const LargestModel& model, bool drive) {
   Bytes used{0}, limit{0};

@@ -165,7 +165,7 @@ class Linker {
         return;
       }
       if (node.scalar.empty() || file.empty()) {
-        const auto known = known_names(roots_, kind);
+        const auto& known = known_of(kind);
         const fs::path beside = folder_of_path / node.scalar;
         const bool is_file = fs::is_regular_file(beside, ignored) ||
                              (&kind == &kModelFile && fs::is_regular_file(beside / "config.json", ignored));
@@ -209,12 +209,20 @@ class Linker {
     return place->second;
   }
 
+  // Files may be read for their names, so each kind is listed once, however many of its names are wrong.
+  const std::vector<std::string>& known_of(const FileKind& kind) {
+    const auto [place, is_new] = known_.try_emplace(&kind);
+    if (is_new) place->second = known_names(roots_, kind);
+    return place->second;
+  }
+
   static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
 
   const std::vector<fs::path>& roots_;
   const Reach& reach_;
   Files& files_;
   Places& places_;
+  std::map<const FileKind*, std::vector<std::string>> known_;
   std::vector<Error> errors_;
   std::size_t references_ = 0, values_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/base/error.h"
@@ -68,6 +69,9 @@ class ScenarioFile {
   explicit ScenarioFile(const ScenarioText& text);
   // A scenario that is not stored in a file, as if `file` held it.
   ScenarioFile(Node scenario, const std::filesystem::path& file);
+
+  // Another scenario in its place: files that both name are not read again.
+  void replace(Node scenario) { root_ = std::move(scenario); }
 
   // Throws InputError with all unresolved references and all overrides whose path does not exist.
   Node link(const std::vector<Override>& overrides);

@@ -3,9 +3,9 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "sim/serve/asset.h"
 #include "sim/serve/folder.h"
 #include "sim/serve/job_list.h"
 #include "sim/serve/message.h"
@@ -51,17 +51,6 @@ class App {
   JobList jobs_;
 };
 
-// The files of sim/serve/web, compiled into the program.
-
-struct Asset {
-  const char* name;  // "page.css"
-  std::string_view text;
-};
-
-// Generated at build time from the files.
-const std::vector<Asset>& assets();
-// nullptr where no asset has this name.
-const Asset* find_asset(const std::string& name);
 // The media type for the name's ending.
 std::string media_type(const std::string& name);
 

@@ -1,7 +1,7 @@
-# Writes the files of the folder IN as constants of the C++ file OUT, for app.h.
+# Writes the files of the folder IN as constants of the C++ file OUT, for asset.h.
 file(GLOB files ${IN}/*)
 list(SORT files)
-set(text "#include \"sim/serve/app.h\"\n\nnamespace slmsim::web {\n\nconst std::vector<Asset>& assets() {\n  static const std::vector<Asset> kAssets = {\n")
+set(text "#include \"sim/serve/asset.h\"\n\nnamespace slmsim::web {\n\nconst std::vector<Asset>& assets() {\n  static const std::vector<Asset> kAssets = {\n")
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME)
   file(READ ${file} content)

@@ -16,15 +16,13 @@
 namespace slmsim::wan {
 namespace {
 
-constexpr std::int64_t kMega = 1'000'000, kMebi = 1 << 20;
-
 // Linux' defaults before 6.18: 6 MiB to receive, 4 MiB to send.
 CollectiveCase usual(const std::string& collective, int ranks, double rtt, std::int64_t bytes) {
   const Case path{.rtt = rtt, .rate = 400, .wmem = 4 * kMebi, .rmem = 6 * kMebi, .bytes = bytes};
   return {collective, ranks, path};
 }
 
-std::vector<CollectiveCase> points() {
+std::vector<CollectiveCase> collective_points() {
   std::vector<CollectiveCase> all;
   for (const std::int64_t bytes : {std::int64_t{4}, 64 * kMega}) all.push_back(usual("localsend", 4, 0.1, bytes));
   for (const double rtt : {0.1, 20.2, 57.4, 103.0}) {
@@ -71,7 +69,7 @@ std::string setting(const std::string& path) {
   return value;
 }
 
-std::vector<std::string> comments(const std::string& line) {
+std::vector<std::string> collective_comments(const std::string& line) {
   return {
       provenance(line, fmt::format(", Gloo {}.{}.{} (Debian libgloo-dev)", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR,
                                    GLOO_VERSION_PATCH)),
@@ -83,13 +81,13 @@ std::vector<std::string> comments(const std::string& line) {
       "forward_10_s: when a tenth of the run's bytes had reached the second host; backward_10_s: the first"};
 }
 
-struct Options : TableOptions {
+struct CollectiveOptions : TableOptions {
   int ranks = 0;
   double rtt = 0, wmem = 0, rate = 0;
   std::string only, congestion;
 };
 
-bool is_wanted(const CollectiveCase& what, const Options& options) {
+bool is_wanted(const CollectiveCase& what, const CollectiveOptions& options) {
   if (!options.only.empty() && what.collective != options.only) return false;
   if (options.rtt > 0 && what.path.rtt != options.rtt) return false;
   if (options.ranks > 0 && what.ranks != options.ranks) return false;
@@ -98,9 +96,9 @@ bool is_wanted(const CollectiveCase& what, const Options& options) {
   return options.congestion.empty() || what.path.congestion == options.congestion;
 }
 
-void measure(const Options& options, const std::string& line, std::ostream& out) {
-  write_collective_header(out, comments(line));
-  const auto all = points();
+void measure_collective(const CollectiveOptions& options, const std::string& line, std::ostream& out) {
+  write_collective_header(out, collective_comments(line));
+  const auto all = collective_points();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const CollectiveCase& what = all[i];
     if (!is_wanted(what, options)) continue;
@@ -125,7 +123,7 @@ void measure(const Options& options, const std::string& line, std::ostream& out)
 
 Command add_collectives(CLI::App& app) {
   auto* command = app.add_subcommand("collectives", "measure Gloo's collectives");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CollectiveOptions>();
   add_table_options(*command, *options);
   command->add_option("--collective", options->only,
                       "only this: allreduce, allgather, reducescatter, sendrecv or localsend");
@@ -135,7 +133,7 @@ Command add_collectives(CLI::App& app) {
   command->add_option("--wmem", options->wmem, "only with this send buffer, MiB");
   command->add_option("--congestion", options->congestion, "only with this congestion control: cubic or reno");
   return {command, [options](const std::string& line) {
-            write_table(*options, [&](std::ostream& out) { measure(*options, line, out); });
+            write_table(*options, [&](std::ostream& out) { measure_collective(*options, line, out); });
           }};
 }
 

@@ -3,15 +3,10 @@
 #include <algorithm>
 
 #include "tests/wan/csv.h"
+#include "tests/wan/table.h"
 
 namespace slmsim::wan {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 #define COLUMN(name, member) \
   column<CollectiveRow>(     \
@@ -53,7 +48,7 @@ std::vector<Column<CollectiveRow>> make_columns() {
 }
 #undef COLUMN
 
-const std::vector<Column<CollectiveRow>>& columns() {
+const std::vector<Column<CollectiveRow>>& collective_columns() {
   static const auto all = make_columns();
   return all;
 }
@@ -85,11 +80,11 @@ CollectiveRow row_of(const CollectiveCase& what, const std::string& state, doubl
 }
 
 void write_collective_header(std::ostream& out, const std::vector<std::string>& comments) {
-  write_csv_header(out, columns(), comments);
+  write_csv_header(out, collective_columns(), comments);
 }
 
-void write_row(std::ostream& out, const CollectiveRow& row) { write_csv_row(out, columns(), row); }
+void write_row(std::ostream& out, const CollectiveRow& row) { write_csv_row(out, collective_columns(), row); }
 
-std::vector<CollectiveRow> read_collectives(std::istream& in) { return read_csv(in, columns()); }
+std::vector<CollectiveRow> read_collectives(std::istream& in) { return read_csv(in, collective_columns()); }
 
 }  // namespace slmsim::wan

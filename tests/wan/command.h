@@ -1,6 +1,7 @@
 // Subcommands of `wan`, which measures over emulated paths. Each adds its options and, if it was given, runs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -8,6 +9,8 @@
 #include <CLI/CLI.hpp>
 
 namespace slmsim::wan {
+
+inline constexpr std::int64_t kMega = 1'000'000, kMebi = 1 << 20;
 
 struct Command {
   CLI::App* app = nullptr;

@@ -12,7 +12,7 @@
 namespace slmsim::wan {
 namespace {
 
-std::vector<Sharing> points() {
+std::vector<Sharing> nic_points() {
   std::vector<Sharing> all;
   for (const char* queueing : {"kernel", "fifo", "fair"}) {
     for (const double rtt : {20.2, 57.4, 103.0}) all.push_back({.queueing = queueing, .far_rtt = rtt});
@@ -25,20 +25,20 @@ std::vector<Sharing> points() {
   return all;
 }
 
-std::vector<std::string> comments(const std::string& line) {
+std::vector<std::string> nic_comments(const std::string& line) {
   return {provenance(line),
           "CUBIC connections without end from one host through one NIC to a near and to a far host (tests/wan/nic.h);",
           "Mbit/s of payload, medians; sizes in bytes"};
 }
 
-struct Options : TableOptions {
+struct NicOptions : TableOptions {
   double from = 3, until = 9;
   std::string only;
 };
 
-void measure(const Options& options, const std::string& line, std::ostream& out) {
-  write_sharing_header(out, comments(line));
-  for (const Sharing& what : points()) {
+void measure_nic(const NicOptions& options, const std::string& line, std::ostream& out) {
+  write_sharing_header(out, nic_comments(line));
+  for (const Sharing& what : nic_points()) {
     if (!options.only.empty() && what.queueing != options.only) continue;
     std::vector<Shares> samples;
     for (int repeat = 0; repeat < options.repeats; ++repeat)
@@ -55,13 +55,13 @@ void measure(const Options& options, const std::string& line, std::ostream& out)
 
 Command add_nic(CLI::App& app) {
   auto* command = app.add_subcommand("nic", "measure how flows to a near and to a far host share a NIC");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NicOptions>();
   add_table_options(*command, *options);
   command->add_option("--from", options->from, "count bytes from here, s after the start")->capture_default_str();
   command->add_option("--until", options->until, "until here, s")->capture_default_str();
   command->add_option("--queueing", options->only, "only this: kernel, fifo or fair");
   return {command, [options](const std::string& line) {
-            write_table(*options, [&](std::ostream& out) { measure(*options, line, out); });
+            write_table(*options, [&](std::ostream& out) { measure_nic(*options, line, out); });
           }};
 }
 

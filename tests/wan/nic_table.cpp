@@ -12,7 +12,7 @@ constexpr double kMegabit = 1e6 / 8;  // B
 #define COLUMN(name, member) \
   column<SharingRow>(        \
       name, [](SharingRow & row) -> auto& { return row.member; })
-const std::vector<Column<SharingRow>>& columns() {
+const std::vector<Column<SharingRow>>& sharing_columns() {
   static const std::vector<Column<SharingRow>> all = {
       COLUMN("queueing", what.queueing),
       COLUMN("rate_mbps", what.rate),
@@ -56,11 +56,11 @@ SharingRow row_of(const Sharing& what, const std::vector<Shares>& samples) {
 }
 
 void write_sharing_header(std::ostream& out, const std::vector<std::string>& comments) {
-  write_csv_header(out, columns(), comments);
+  write_csv_header(out, sharing_columns(), comments);
 }
 
-void write_row(std::ostream& out, const SharingRow& row) { write_csv_row(out, columns(), row); }
+void write_row(std::ostream& out, const SharingRow& row) { write_csv_row(out, sharing_columns(), row); }
 
-std::vector<SharingRow> read_sharing(std::istream& in) { return read_csv(in, columns()); }
+std::vector<SharingRow> read_sharing(std::istream& in) { return read_csv(in, sharing_columns()); }
 
 }  // namespace slmsim::wan

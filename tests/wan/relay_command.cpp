@@ -13,13 +13,13 @@
 namespace slmsim::wan {
 namespace {
 
-struct Options {
+struct RelayOptions {
   double rtt = 57.4, jitter = 0, rate = 0, loss = 0, queue = 64, seconds = 0;
   int mtu = 1500;
   std::uint64_t seed = 1;
 };
 
-void keep_path(const Options& options) {
+void keep_path(const RelayOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) sigaddset(&signals, signal);
@@ -50,8 +50,8 @@ void keep_path(const Options& options) {
 
 Command add_relay(CLI::App& app) {
   auto* command = app.add_subcommand("relay", "two network namespaces joined by a path, for other programs");
-  auto options = std::make_shared<Options>();
-  Options& o = *options;
+  auto options = std::make_shared<RelayOptions>();
+  RelayOptions& o = *options;
   command->add_option("--rtt", o.rtt, "round trip, ms, half of it per direction")->capture_default_str();
   command->add_option("--jitter", o.jitter, "added evenly from 0 to this, ms per direction")->capture_default_str();
   command->add_option("--rate", o.rate, "Mbit/s per direction, 0: none")->capture_default_str();

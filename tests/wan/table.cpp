@@ -7,13 +7,6 @@
 namespace slmsim::wan {
 namespace {
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 #define COLUMN(name, member) \
   column<Row>(               \
       name, [](Row & row) -> auto& { return row.member; })
@@ -52,6 +45,13 @@ const std::vector<Column<Row>>& columns() {
 #undef COLUMN
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
 Row row_of(const std::string& group, const Case& what, const std::vector<Sample>& samples) {
   const auto middle = [&](auto value) {

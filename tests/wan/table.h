@@ -29,6 +29,8 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
+double median(std::vector<double> values);  // 0 without values
+
 Row row_of(const std::string& group, const Case& what, const std::vector<Sample>& samples);
 
 // `comments` stand above the table, each behind "# ".

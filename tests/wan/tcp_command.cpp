@@ -12,7 +12,7 @@
 namespace slmsim::wan {
 namespace {
 
-constexpr std::int64_t kKilo = 1000, kMega = 1'000'000, kMebi = 1 << 20;
+constexpr std::int64_t kKilo = 1000;
 
 struct Point {
   std::string group;
@@ -30,7 +30,7 @@ Case warm(Case what, double timeouts = 0) {
   return what;
 }
 
-std::vector<Point> points() {
+std::vector<Point> tcp_points() {
   std::vector<Point> all;
   const auto add = [&](const char* group, Case what) { all.push_back({group, std::move(what)}); };
   constexpr double kWide[] = {20.2, 57.4, 103};
@@ -127,19 +127,19 @@ std::vector<Point> points() {
   return all;
 }
 
-std::vector<std::string> comments(const std::string& line) {
+std::vector<std::string> tcp_comments(const std::string& line) {
   return {provenance(line),
           "TCP over two network namespaces joined by tests/wan/relay; seconds from the first send() to the receiver's",
           "last byte; sizes in bytes, cwnd and ssthresh in segments; tcp_slow_start_after_idle = 1"};
 }
 
-struct Options : TableOptions {
+struct TcpOptions : TableOptions {
   std::string group;
 };
 
-void measure(const Options& options, const std::string& line, std::ostream& out) {
-  write_header(out, comments(line));
-  const auto all = points();
+void measure_tcp(const TcpOptions& options, const std::string& line, std::ostream& out) {
+  write_header(out, tcp_comments(line));
+  const auto all = tcp_points();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [name, what] = all[i];
     if (!options.group.empty() && name != options.group) continue;
@@ -158,11 +158,11 @@ void measure(const Options& options, const std::string& line, std::ostream& out)
 
 Command add_tcp(CLI::App& app) {
   auto* command = app.add_subcommand("tcp", "measure TCP transfers");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TcpOptions>();
   add_table_options(*command, *options, "of each point, three times as many where packets are lost");
   command->add_option("--group", options->group, "only the points of this group");
   return {command, [options](const std::string& line) {
-            write_table(*options, [&](std::ostream& out) { measure(*options, line, out); });
+            write_table(*options, [&](std::ostream& out) { measure_tcp(*options, line, out); });
           }};
 }
 

@@ -144,7 +144,7 @@ std::vector<std::string> cells_of(std::string_view row, std::string_view name) {
   return out;
 }
 
-void read_table(std::string_view table, const Place& place, SliceTables& tables) {
+void read_slice_table(std::string_view table, const Place& place, SliceTables& tables) {
   std::vector<std::string> head;
   SliceRecord pairs{{}, place};
   std::size_t at = 0;
@@ -224,7 +224,7 @@ void read_fablib_json(const std::string& file, SliceTables& tables) {
 
 void read_fablib_html(const Place& place, const std::string& text, SliceTables& tables) {
   std::size_t at = 0;
-  while (const auto table = element(text, "table", at)) read_table(*table, place, tables);
+  while (const auto table = element(text, "table", at)) read_slice_table(*table, place, tables);
 }
 
 void read_fablib_notebook(const std::string& file, const Node& notebook, SliceTables& tables) {

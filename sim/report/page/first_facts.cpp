@@ -47,7 +47,7 @@ Sureness sureness_of(const ModelReport& report, const Prediction& pick) {
   return out;
 }
 
-std::string percent_text(double probability) {
+std::string probability_text(double probability) {
   if (probability > 0.995) return "over 99 %";
   return probability < 0.005 ? "under 1 %" : fmt::format("{:.0f} %", 100 * probability);
 }
@@ -76,14 +76,14 @@ Tile memory_tile(const Prediction& p, const Sureness& sure) {
             fmt::format("{:.1f} of {:.1f} GiB", memory->total().value / kGibi, memory->limit.value / kGibi), "",
             memory->total() / memory->limit};
   tile.note = memory->fits() ? "fits" : "does not fit";
-  if (sure.fits) tile.note += fmt::format(", {} sure", percent_text(memory->fits() ? *sure.fits : 1 - *sure.fits));
+  if (sure.fits) tile.note += fmt::format(", {} sure", probability_text(memory->fits() ? *sure.fits : 1 - *sure.fits));
   tile.note += ", mostly " + largest_part(*memory);
   return tile;
 }
 
 Tile sure_tile(const ModelReport& report, const Sureness& sure, const std::string& missing) {
   if (!sure.right) return {"How sure", "\u2013", missing};
-  return {"How sure", percent_text(*sure.right),
+  return {"How sure", probability_text(*sure.right),
           fmt::format("that nothing is better by more than {:.3g} %", 100 * report.result.scenario.selection.delta)};
 }
 

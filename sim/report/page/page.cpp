@@ -74,7 +74,7 @@ constexpr const char* kHatches = R"html(<svg width="0" height="0" style="positio
 </defs></svg>
 )html";
 
-struct Section {
+struct PageSection {
   const char *name, *title;
   std::string body;
 };
@@ -92,12 +92,13 @@ std::string model_html(const ModelReport& report, std::size_t index, const std::
          facts_section(report) +
          fmt::format("<p class=\"note\">{} Compared: {}.</p>\n", escaped(workload_text(report)),
                      escaped(compared_text(report.result.scenario)));
-  for (const Section& one : {Section{"figures", "All figures, and how the pick is made", figures_section(report)},
-                             Section{"memory", "Memory", memory_section(report)},
-                             Section{"iteration", "Time of an iteration", breakdown_section(report)},
-                             Section{"rtt", "Round-trip time", latency_section(report)},
-                             Section{"job", "The whole job, with failures", job_section(report)},
-                             Section{"timeline", "Timeline of an iteration", timeline}})
+  for (const PageSection& one :
+       {PageSection{"figures", "All figures, and how the pick is made", figures_section(report)},
+        PageSection{"memory", "Memory", memory_section(report)},
+        PageSection{"iteration", "Time of an iteration", breakdown_section(report)},
+        PageSection{"rtt", "Round-trip time", latency_section(report)},
+        PageSection{"job", "The whole job, with failures", job_section(report)},
+        PageSection{"timeline", "Timeline of an iteration", timeline}})
     if (!one.body.empty()) out += html_folded(one.title, anchor(index, one.name), one.body);
   return out + "</section>\n";
 }

@@ -10,8 +10,6 @@
 namespace slmsim {
 namespace {
 
-std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
-
 // Those of the parts that are wide enough to be seen.
 std::vector<LegendEntry> entries_of(const std::vector<std::string>& names, const std::vector<Bar>& bars) {
   constexpr double kSeen = 0.004;

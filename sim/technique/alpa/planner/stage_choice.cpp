@@ -21,7 +21,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostLayers = 48;     // maximum number of layers into which operators are clustered,
+constexpr std::size_t kMostClusters = 48;   // maximum number of layers into which operators are clustered,
 constexpr std::size_t kFewLayers = 16;      // and for groups of more than kMostGpusApart GPUs
 constexpr std::size_t kMostGpusApart = 32;  // in larger groups only whole VMs are submeshes
 
@@ -302,7 +302,7 @@ std::vector<Vms> orders_of(const PlanRequest& request) {
 }  // namespace
 
 StageCuts stage_cuts(const PlanRequest& request) {
-  const std::size_t gpus = request.group.devices.size(), most = gpus > kMostGpusApart ? kFewLayers : kMostLayers;
+  const std::size_t gpus = request.group.devices.size(), most = gpus > kMostGpusApart ? kFewLayers : kMostClusters;
   StageCuts out;
   out.columns = std::max(1, request.options.get(kTensor));
   out.starts = cluster_operators(request.operators, std::min(static_cast<std::size_t>(request.model.layers), most));
