@@ -13,12 +13,6 @@ namespace {
 
 using Orders = std::vector<std::vector<std::size_t>>;
 
-std::vector<int> all_devices(const Platform& platform) {
-  std::vector<int> out;
-  for (std::size_t i = 0; i < platform.devices.size(); ++i) out.push_back(static_cast<int>(i));
-  return out;
-}
-
 // One VM of GPUs that are joined in these pairs.
 Orders orders_of(int gpus, const std::vector<std::pair<int, int>>& pairs) {
   Platform platform = small_scenario(1, gpus).platform;
