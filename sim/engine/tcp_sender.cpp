@@ -65,6 +65,7 @@ bool TcpSender::sleeps_on_buffer() const {
 }
 
 void TcpSender::resume(double idle) {
+  burst_ = on_the_way_ <= 0;
   const double margin = path_.timeout_margin.value, was = state_.window;
   if (margin <= 0) return;
   const double time_out = path_.rtt.value + state_.wait + std::max(margin, state_.variation);
@@ -85,7 +86,6 @@ double TcpSender::take(double remaining) {
     if (piece < std::min(remaining, whole(most * share))) return 0;
   }
   in_flight_ = std::min(most, on_the_way_ + remaining);
-  burst_ = on_the_way_ <= 0;
   on_the_way_ += piece;
   watch_use();
   return piece;
@@ -94,6 +94,7 @@ double TcpSender::take(double remaining) {
 Acknowledgements TcpSender::left(double bytes, double length) {
   watch_for_queues(bytes, length);
   if (path_.timeout_margin.value > 0) watch_round_trip(bytes, length);
+  burst_ = false;
   Acknowledgements out{.bytes = bytes, .rtt = path_.rtt.value, .length = length, .at_ends = sleeps_on_buffer()};
   if (!out.at_ends) return out;
   out.count = std::max(

@@ -94,7 +94,7 @@ class TcpSender {
   double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K for that W_max
   double on_the_way_ = 0;                    // bytes of all connections
   double in_flight_ = 0;                     // the same as the kernel has them: queued bytes of the transfer included
-  bool burst_ = false;                       // the piece was handed over at once, with nothing on the way
+  bool burst_ = true;                        // the next piece is the first of a transfer, with nothing on the way
 };
 
 }  // namespace slmsim

@@ -156,16 +156,17 @@ TEST(TcpSender, HystartEndsSlowStartWhereARoundTakesHalfARoundTrip) {
   EXPECT_EQ(reno.state(0).threshold, INFINITY);
 }
 
-// Four connections share what one alone sends in 10 ms: 30 ms wait for others, half of that on average; RTT / 8 is
-// 12.5 ms. Where each is slowed by its own program alone, nobody waits in a queue.
+// Eight connections share what one alone sends in 10 ms: of the others' 70 ms a quarter waits before a round's first bytes,
+// more than 16 ms. Where each is slowed by its own program alone, nobody waits in a queue.
 TEST(TcpSender, HystartEndsSlowStartWhereOthersAreQueuedBefore) {
   TcpWindow window = path(CongestionControl::kCubic);
+  window.rtt = Seconds{0.2};
   window.initial = Bytes{100 * kSegment};
-  TcpSender queued(window, 4, 100 * kSegment / 0.01, {}, 0);
-  queued.left(queued.take(1e12), 0.04);
+  TcpSender queued(window, 8, 100 * kSegment / 0.01, {}, 0);
+  queued.left(queued.take(1e12), 0.08);
   EXPECT_EQ(queued.state(0).threshold, 100 * kSegment);
-  TcpSender slow(window, 4, 100 * kSegment / 0.04, {}, 0);
-  slow.left(slow.take(1e12), 0.04);
+  TcpSender slow(window, 8, 100 * kSegment / 0.08, {}, 0);
+  slow.left(slow.take(1e12), 0.08);
   EXPECT_EQ(slow.state(0).threshold, INFINITY);
 }
 
@@ -182,21 +183,22 @@ TEST(TcpSender, SlowStartAfterAPauseLeadsBackToThreeQuarters) {
 TEST(TcpSender, ATimeOutCoversWhatBytesWaitInQueues) {
   TcpWindow window = path(CongestionControl::kCubic, 0, 1000 * kSegment);
   window.timeout_margin = Seconds{0.2};
-  const auto kept = [&](double idle, int rounds) {
+  // Sends the window at once, then halves of it as they are acknowledged.
+  const auto kept = [&](double idle, int halves) {
     TcpSender sender(window, 1, 2000 * kSegment, {.window = 1000 * kSegment, .threshold = 1000 * kSegment}, 0);
-    for (int i = 0; i < rounds; ++i) {
-      const double sent = sender.take(1e12);
-      sender.left(sent, sent / (2000 * kSegment));
-      sender.acknowledged(sent, 0);
+    sender.left(sender.take(1e12), 0.5);
+    for (int i = 0; i < halves; ++i) {
+      sender.acknowledged(500 * kSegment, 0);
+      sender.left(sender.take(500 * kSegment), 0.25);
     }
     const double before = sender.state(0).window;
     sender.resume(idle);
     return sender.state(0).window / before;
   };
-  // The first samples: four deviations, 2.2 x 0.4 s, are more than 200 ms. After some round trips 0.5 + 0.2 s are left.
-  // The last byte waited 0.4 s of these.
-  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.4 - 0.01, 1), 1);
-  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.4 + 0.01, 1), 0.5);
+  // The first samples: four deviations, 2.2 x 0.4 s, are more than 200 ms. The last byte of the burst waited 0.5 s.
+  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.5 - 0.01, 0), 1);
+  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.5 + 0.01, 0), 0.5);
+  // After some round trips 0.5 + 0.2 s are left. The last byte waited 0.4 s of these.
   EXPECT_EQ(kept(0.29, 20), 1);
   EXPECT_EQ(kept(0.31, 20), 0.5);
   EXPECT_EQ(kept(0.31 + 0.7, 20), 0.25);
