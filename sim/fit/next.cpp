@@ -204,7 +204,8 @@ std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
     if (const std::size_t c = ensemble.position_of(run.cell); c < ensemble.cells.size()) listed.push_back(c);
   }
   for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
-    const bool runs = std::ranges::any_of(ensemble.forecasts, [&](const auto& all) { return all[c].is_timed(); });
+    const bool runs = std::ranges::any_of(
+        ensemble.forecasts, [&](const auto& all) { return all[c].status == Status::kOk && all[c].is_timed(); });
     if (!runs || std::ranges::any_of(listed, [&](std::size_t t) { return t == c || forecast_alike(t, c); })) continue;
     listed.push_back(c);
     out.push_back(c);

@@ -43,7 +43,7 @@ struct NextPick {
 double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs,
                      double iterations = std::numeric_limits<double>::infinity());
 
-// Candidates whose run would be informative: they may run, were not run (ensemble.runs), and their forecasts differ at some
+// Candidates whose run would be informative: they may fit, were not run (ensemble.runs), and their forecasts differ at some
 // point from those of every candidate that was run or comes before them (on one GPU, techniques that only divide work between
 // several are equal).
 std::vector<std::size_t> open_candidates(const Ensemble& ensemble);

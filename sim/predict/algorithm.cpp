@@ -35,7 +35,8 @@ struct Trials {
   std::vector<std::string> vms;  // V1, V2
   const Prediction* pipeshard = nullptr;
   const Prediction* zero2 = nullptr;
-  Candidates single;  // Data and Shard on V1, then on V2: the order of precedence in ties
+  Candidates single;   // Data and Shard on V1, then on V2: the order of precedence in ties
+  std::string absent;  // "Data and Shard", where no trial in one VM is among the predictions; else empty
 };
 
 // V1 and V2 are the first two VMs that the scenario's groups name.
@@ -60,6 +61,8 @@ Trials find_trials(const std::vector<Prediction>& predictions) {
       }
     }
   }
+  if (trials.single.empty())
+    trials.absent = fmt::format("{} and {}", name_of(Trial::kReplicas), name_of(Trial::kOperators));
   return trials;
 }
 
@@ -112,7 +115,9 @@ void follow_paper(Selection& out, const Scenario& scenario, const Trials& trials
   const Prediction* single = best_single(trials);
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(single);
   out.steps.push_back(single ? fmt::format("T_z = {:.3g}: {}", t_z, where(*single))
-                             : "T_z = 0: nothing runs in one VM");
+                      : trials.absent.empty()
+                          ? "T_z = 0: nothing runs in one VM"
+                          : fmt::format("T_z = 0: the scenario lacks {} in one VM", trials.absent));
   if (t_z > 0 && (t_p - t_z) / t_z > delta) {
     out.steps.push_back(fmt::format("T_p leads T_z by {:.1f} % > delta = {:.1f} %: Pipeshard on V1+V2",
                                     percent((t_p - t_z) / t_z), percent(delta)));
@@ -130,7 +135,8 @@ void follow_paper(Selection& out, const Scenario& scenario, const Trials& trials
   out.steps.push_back(fmt::format("{}: run ZeRO2 on V1+V2: {}", reason,
                                   works ? "it works" : fmt::format("T = {}", rate_text(trials.zero2))));
   if (works) return choose(out, *trials.zero2);
-  out.steps.emplace_back("nothing is returned: a larger cluster is needed");
+  out.steps.emplace_back(trials.absent.empty() ? "nothing is returned: a larger cluster is needed"
+                                               : "nothing is returned");
 }
 
 std::string cost_text(const Prediction& p, Objective objective) {
@@ -173,12 +179,13 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
       paper.technique ? fmt::format("{} on {}", paper.technique->name, group_text(paper.group)) : "nothing";
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
   const bool fell_to_zero2 = !paper.technique || paper.technique->trial == Trial::kFallback;
-  const std::string why = trials.vms.size() < 2  ? "it needs two VMs"
-                          : t_p <= 0 && t_z <= 0 ? "if neither Pipeshard nor a single VM runs, it tries only ZeRO2"
-                          : t_z <= 0             ? "it cannot compare when nothing runs in one VM"
-                          : t_p <= 0             ? "it cannot compare when Pipeshard fails"
-                          : fell_to_zero2        ? "it picks ZeRO2 in a near tie"
-                                                 : "it compares rates per GPU, and only Pipeshard, Data and Shard";
+  const std::string why = trials.vms.size() < 2    ? "it needs two VMs"
+                          : !trials.absent.empty() ? fmt::format("it compares {} in one VM", trials.absent)
+                          : t_p <= 0 && t_z <= 0   ? "if neither Pipeshard nor a single VM runs, it tries only ZeRO2"
+                          : t_z <= 0               ? "it cannot compare when nothing runs in one VM"
+                          : t_p <= 0               ? "it cannot compare when Pipeshard fails"
+                          : fell_to_zero2          ? "it picks ZeRO2 in a near tie"
+                                                   : "it compares rates per GPU, and only Pipeshard, Data and Shard";
   out.steps.push_back(fmt::format("the study's printed rule picks {}: {}", theirs, why));
 }
 

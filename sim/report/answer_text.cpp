@@ -55,7 +55,7 @@ std::string all_gpus_text(const RunResult& result, const Prediction& best) {
   const std::string lost =
       most_lost < 0.005 ? ""
                         : fmt::format(", {} {} of the time", idle > waiting ? "idle" : "waiting", percent(most_lost));
-  if (std::abs(factor - 1) < 0.005) return fmt::format("{}: as fast ({}{}).", all, fastest->technique->name, lost);
+  if (std::abs(factor - 1) < 0.005) return fmt::format("{}: no faster ({}{}).", all, fastest->technique->name, lost);
   return fmt::format("{}: {:.3g} times {} ({}{}).", all, factor < 1 ? 1 / factor : factor,
                      factor < 1 ? "faster" : "slower", fastest->technique->name, lost);
 }

@@ -95,8 +95,8 @@ std::string duration(Seconds time) {
 }
 
 std::string picked(const Selection& s) {
-  return s.technique ? fmt::format("{} on {}", s.technique->name, group_text(s.group))
-                     : "nothing runs; slmsim plan searches for a way";
+  if (s.technique) return fmt::format("{} on {}", s.technique->name, group_text(s.group));
+  return s.algorithm == Algorithm::kPaper ? "nothing" : "nothing runs; slmsim plan searches for a way";
 }
 
 std::string place_of(const Prediction& prediction) {

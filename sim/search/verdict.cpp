@@ -340,6 +340,8 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
     verdict.best = pick_of(result, m);
     if (!verdict.best) continue;
     verdict.as_good = rows_within(result, verdict, 1 + result.scenario.selection.delta);
+    const double most = result.predictions[*verdict.best].gpu_hours() * (1 + result.scenario.selection.delta);
+    std::erase_if(verdict.as_good, [&](std::size_t row) { return result.predictions[row].gpu_hours() > most; });
     verdict.nearest = nearest_validated(result.scenario, result.predictions[*verdict.best]);
     if (result.uncertainty) add_known(result, m, verdict);
   }

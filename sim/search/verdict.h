@@ -39,7 +39,7 @@ struct NearestValidated {
 struct Verdict {
   std::string model;
   std::optional<std::size_t> best;   // index in RunResult::predictions of the scenario's pick; none: nothing runs
-  std::vector<std::size_t> as_good;  // others within the selection's delta, the fastest first
+  std::vector<std::size_t> as_good;  // others within the selection's delta, also in GPU-hours, the fastest first
   double level = 0.8;
   std::optional<Interval> job;  // of the best choice, in seconds, at that level
   std::optional<double> right;  // probability that nothing beats it by more than delta

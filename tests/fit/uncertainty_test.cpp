@@ -225,6 +225,15 @@ TEST(Next, AsksOnlyForRunsThatTellSomething) {
   EXPECT_EQ(open_candidates(e), (std::vector<std::size_t>{}));
 }
 
+// A run is worth its time where it may fit.
+TEST(Next, AsksForNoRunThatFitsInNoPossibleWorld) {
+  auto e = ensemble_of_seconds({{600, 1200}, {2400, 1300}});
+  e.forecasts[0][0].status = Status::kOutOfMemory;
+  EXPECT_EQ(open_candidates(e), (std::vector<std::size_t>{0, 1}));
+  e.forecasts[1][0].status = Status::kOutOfMemory;
+  EXPECT_EQ(open_candidates(e), (std::vector<std::size_t>{1}));
+}
+
 TEST(Next, StopsWhereThePickIsSure) {
   const NextPick next = next_run(two_groups(), ensemble_of_seconds({{10, 20}, {11, 20}}), "m", {0, 1}, {});
   EXPECT_TRUE(next.stop);

@@ -150,6 +150,15 @@ TEST(AmendedAlgorithm, SaysWhereThePrintedOneDiffers) {
   EXPECT_THAT(amended({12, 0, 0, 0, 0, 0}).steps.back(), HasSubstr("picks nothing"));
 }
 
+TEST(AmendedAlgorithm, SaysWhichTrialsOfThePrintedOneTheScenarioLacks) {
+  const std::vector<Prediction> others = {trial(named("DDP"), {"v1"}, 9), trial(named("DDP"), {"v1", "v2"}, 8)};
+  EXPECT_THAT(select_technique(rules(), others, Algorithm::kAmended).steps.back(),
+              HasSubstr("the study's printed rule picks nothing: it compares Data and Shard in one VM"));
+  const auto steps = select_technique(rules(), others, Algorithm::kPaper).steps;
+  EXPECT_THAT(steps, testing::Contains("T_z = 0: the scenario lacks Data and Shard in one VM"));
+  EXPECT_EQ(steps.back(), "nothing is returned");
+}
+
 TEST(Algorithm, TakesGroupsThatAreNotThereAsFailed) {
   const std::vector<Prediction> only = {trial(named("Data"), {"v1"}, 9)};
   EXPECT_FALSE(select_technique(rules(), only, Algorithm::kPaper).technique != nullptr);

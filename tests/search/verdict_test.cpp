@@ -60,6 +60,22 @@ TEST(Verdict, IsThePickWithItsEquals) {
   }
 }
 
+// slmsim's planner lets the far GPU repeat the near one's work.
+TEST(Verdict, ListsNothingAsGoodThatTakesMoreGpuHours) {
+  const Case far("docs/examples/4-two-sites/scenario.yaml",
+                 {"techniques={DDP: {}, Pipeshard: {planner: slmsim}}", "groups=[all, each]", "training.batch=16",
+                  "training.micro_batch=2", "software.stack=compiled", "platform.links.internet.rtt=60ms",
+                  "platform.links.internet.bandwidth=100Mbps"});
+  const Verdict verdict = far.verdicts().front();
+  ASSERT_TRUE(verdict.best);
+  const Prediction& best = far.result.predictions[*verdict.best];
+  EXPECT_EQ(best.gpus, 1);
+  EXPECT_TRUE(std::ranges::any_of(far.result.predictions, [&](const Prediction& p) {
+    return p.gpus == 2 && p.job.value < best.job.value * (1 + far.result.scenario.selection.delta);
+  }));
+  for (const std::size_t row : verdict.as_good) EXPECT_EQ(far.result.predictions[row].gpus, 1);
+}
+
 // Data, ZeRO2 and a pipeline of one stage do the same on one GPU.
 TEST(Verdict, ListsNoOtherTechniqueOnTheSameGpu) {
   const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m", "groups=[[gat/0], [amst/0]]"});
