@@ -11,7 +11,7 @@
 namespace slmsim {
 
 std::vector<CsvRecord> csv_records(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   std::vector<CsvRecord> records;
   int line = 1;
   for (std::size_t at = 0; at < text.size();) {

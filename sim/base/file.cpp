@@ -67,9 +67,7 @@ std::string read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
   std::ostringstream text;
   text << stream.rdbuf();
   if (stream.bad()) refuse(path, "the file cannot be read; check its permissions");
-  std::string out = text.str();
-  if (out.starts_with("\xef\xbb\xbf")) out.erase(0, 3);
-  return out;
+  return std::string(without_byte_order_mark(text.view()));
 }
 
 PendingFile::PendingFile(fs::path file, const std::string& suffix)

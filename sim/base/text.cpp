@@ -264,4 +264,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
                      shown < candidates.size() ? ", ..." : "");
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace slmsim

@@ -165,8 +165,8 @@ int explain_all(const ExplainVerb& verb) {
   std::vector<ExplainResult> results;
   std::vector<std::string> files;
   auto scenarios = load_filtered(verb, verb.filter, &files);
-  options.stop = stop_at(verb.time_limit);
   options.partial = true;
+  options.stop = stop_at(verb.time_limit);
   const Filter& filter = verb.filter;
   options.foremost =
       verb.format == "table" && filter.models.empty() && filter.groups.empty() && filter.techniques.empty();

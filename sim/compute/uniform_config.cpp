@@ -118,8 +118,8 @@ void refuse_unmodelled(const Node& config, Fields& fields) {
     if (experts && parse_number(experts->scalar).value_or(0) > 1)
       return refuse(fmt::format("is a mixture of experts by its {}, which is not modelled", key));
   }
+  const auto& hugging_face = row_named(type->scalar)->hugging_face;
   for (const auto& [own, other] : kOtherNames) {
-    const auto& hugging_face = row_named(type->scalar)->hugging_face;
     const auto theirs = hugging_face.find(own);
     const Node* one = theirs == hugging_face.end() ? nullptr : config.find(theirs->second);
     const Node* second = config.find(other);

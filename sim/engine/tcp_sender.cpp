@@ -118,12 +118,12 @@ void TcpSender::watch_for_queues(double bytes, double length) {
 void TcpSender::watch_round_trip(double bytes, double length) {
   const double rtt = path_.rtt.value;
   double wait = std::max(0.0, in_flight_ * length / bytes - rtt);
-  state_.behind = wait;
   if (sleeps_on_buffer()) {
-    state_.behind = wait = std::max(wait, length);  // a burst of the part of the buffer that was free
-  } else if (burst_) {
-    state_.behind = length;
-    wait = std::max(wait, length / 2);
+    wait = std::max(wait, length);  // a burst of the part of the buffer that was free
+    state_.behind = wait;
+  } else {
+    state_.behind = burst_ ? length : wait;
+    if (burst_) wait = std::max(wait, length / 2);
   }
   const double off = std::abs(wait - state_.wait);
   if (off < kLeastDeviation * rtt && state_.variation == 0) return;

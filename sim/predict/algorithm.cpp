@@ -35,8 +35,7 @@ struct Trials {
   std::vector<std::string> vms;  // V1, V2
   const Prediction* pipeshard = nullptr;
   const Prediction* zero2 = nullptr;
-  Candidates single;   // Data and Shard on V1, then on V2: the order of precedence in ties
-  std::string absent;  // "Data and Shard", where no trial in one VM is among the predictions; else empty
+  Candidates single;  // Data and Shard on V1, then on V2: the order of precedence in ties
 };
 
 // V1 and V2 are the first two VMs that the scenario's groups name.
@@ -61,9 +60,12 @@ Trials find_trials(const std::vector<Prediction>& predictions) {
       }
     }
   }
-  if (trials.single.empty())
-    trials.absent = fmt::format("{} and {}", name_of(Trial::kReplicas), name_of(Trial::kOperators));
   return trials;
+}
+
+// "Data and Shard".
+std::string names_in_one_vm() {
+  return fmt::format("{} and {}", name_of(Trial::kReplicas), name_of(Trial::kOperators));
 }
 
 double trial_rate(const Prediction* p) { return runs(p) ? p->trial_rate_per_gpu.value / kTera : 0.0; }
@@ -114,10 +116,10 @@ void follow_paper(Selection& out, const Scenario& scenario, const Trials& trials
   const double delta = scenario.selection.delta;
   const Prediction* single = best_single(trials);
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(single);
-  out.steps.push_back(single ? fmt::format("T_z = {:.3g}: {}", t_z, where(*single))
-                      : trials.absent.empty()
-                          ? "T_z = 0: nothing runs in one VM"
-                          : fmt::format("T_z = 0: the scenario lacks {} in one VM", trials.absent));
+  const std::string reason_for_zero = trials.single.empty()
+                                          ? fmt::format("the scenario lacks {} in one VM", names_in_one_vm())
+                                          : "nothing runs in one VM";
+  out.steps.push_back(single ? fmt::format("T_z = {:.3g}: {}", t_z, where(*single)) : "T_z = 0: " + reason_for_zero);
   if (t_z > 0 && (t_p - t_z) / t_z > delta) {
     out.steps.push_back(fmt::format("T_p leads T_z by {:.1f} % > delta = {:.1f} %: Pipeshard on V1+V2",
                                     percent((t_p - t_z) / t_z), percent(delta)));
@@ -135,8 +137,8 @@ void follow_paper(Selection& out, const Scenario& scenario, const Trials& trials
   out.steps.push_back(fmt::format("{}: run ZeRO2 on V1+V2: {}", reason,
                                   works ? "it works" : fmt::format("T = {}", rate_text(trials.zero2))));
   if (works) return choose(out, *trials.zero2);
-  out.steps.emplace_back(trials.absent.empty() ? "nothing is returned: a larger cluster is needed"
-                                               : "nothing is returned");
+  out.steps.emplace_back(trials.single.empty() ? "nothing is returned"
+                                               : "nothing is returned: a larger cluster is needed");
 }
 
 std::string cost_text(const Prediction& p, Objective objective) {
@@ -179,13 +181,13 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
       paper.technique ? fmt::format("{} on {}", paper.technique->name, group_text(paper.group)) : "nothing";
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
   const bool fell_to_zero2 = !paper.technique || paper.technique->trial == Trial::kFallback;
-  const std::string why = trials.vms.size() < 2    ? "it needs two VMs"
-                          : !trials.absent.empty() ? fmt::format("it compares {} in one VM", trials.absent)
-                          : t_p <= 0 && t_z <= 0   ? "if neither Pipeshard nor a single VM runs, it tries only ZeRO2"
-                          : t_z <= 0               ? "it cannot compare when nothing runs in one VM"
-                          : t_p <= 0               ? "it cannot compare when Pipeshard fails"
-                          : fell_to_zero2          ? "it picks ZeRO2 in a near tie"
-                                                   : "it compares rates per GPU, and only Pipeshard, Data and Shard";
+  const std::string why = trials.vms.size() < 2   ? "it needs two VMs"
+                          : trials.single.empty() ? fmt::format("it compares {} in one VM", names_in_one_vm())
+                          : t_p <= 0 && t_z <= 0  ? "if neither Pipeshard nor a single VM runs, it tries only ZeRO2"
+                          : t_z <= 0              ? "it cannot compare when nothing runs in one VM"
+                          : t_p <= 0              ? "it cannot compare when Pipeshard fails"
+                          : fell_to_zero2         ? "it picks ZeRO2 in a near tie"
+                                                  : "it compares rates per GPU, and only Pipeshard, Data and Shard";
   out.steps.push_back(fmt::format("the study's printed rule picks {}: {}", theirs, why));
 }
 

@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-// What connections carried over links. Links that the same connections cross are used alike.
+// Bytes and rates of links, by the flows of the connections that cross them. Links with the same connections are used alike.
 class Carried {
  public:
   Carried(const TaskGraph& graph, const Timeline& timeline, const Repetition& again)
@@ -84,7 +84,7 @@ class Carried {
   const TaskGraph& graph_;
   const Timeline& timeline_;
   const Repetition again_;
-  std::vector<std::vector<const Flow*>> flows_;  // of each connection
+  std::vector<std::vector<const Flow*>> flows_;  // per connection
   std::vector<std::vector<std::size_t>> over_;   // connections with flows, once for each time that they cross a link
   std::map<std::vector<std::size_t>, LinkUse> known_;  // by these connections
 };

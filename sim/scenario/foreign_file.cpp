@@ -203,7 +203,7 @@ void refuse_foreign_text(const std::string& name, std::string_view text, const s
   const Place place = whole_of(name);
   if (const auto found = binary_file(text)) refuse_foreign(place, *found, expected);
   if (contains(text, std::string_view("\0", 1))) return;  // the YAML reader states where
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   const std::string ending = lower_case(std::filesystem::path(name).extension().string());
   const auto begin = text.find_first_not_of(" \t\r\n");
   const bool json = begin != std::string_view::npos && text[begin] == '{';

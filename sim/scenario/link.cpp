@@ -165,16 +165,7 @@ class Linker {
         return;
       }
       if (node.scalar.empty() || file.empty()) {
-        const auto& known = known_of(kind);
-        const fs::path beside = folder_of_path / node.scalar;
-        const bool is_file = fs::is_regular_file(beside, ignored) ||
-                             (&kind == &kModelFile && fs::is_regular_file(beside / "config.json", ignored));
-        errors_.push_back(
-            {node.place, &kind == &kGpuFile && !is_file
-                             ? no_such_gpu(node.scalar, known)
-                             : fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
-                                           is_file ? fmt::format("did you mean the file \"./{}\"?", node.scalar)
-                                                   : did_you_mean(node.scalar, known))});
+        errors_.push_back({node.place, unknown_text(node.scalar, kind, folder_of_path)});
         return;
       }
       auto found = files_.find(file.string());
@@ -207,6 +198,16 @@ class Linker {
     const auto [place, is_new] = places_.try_emplace(std::string(kind.folder) + "/" + name);
     if (is_new) place->second = find_named(roots_, kind, name);
     return place->second;
+  }
+
+  std::string unknown_text(const std::string& name, const FileKind& kind, const fs::path& folder) {
+    std::error_code ignored;
+    const bool is_file = fs::is_regular_file(folder / name, ignored) ||
+                         (&kind == &kModelFile && fs::is_regular_file(folder / name / "config.json", ignored));
+    const std::string none = fmt::format("there is no {} \"{}\"; ", kind.what, name.substr(0, 64));
+    if (is_file) return none + fmt::format("did you mean the file \"./{}\"?", name);
+    const auto& known = known_of(kind);
+    return &kind == &kGpuFile ? no_such_gpu(name, known) : none + did_you_mean(name, known);
   }
 
   // Files may be read for their names, so each kind is listed once, however many of its names are wrong.

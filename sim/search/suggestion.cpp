@@ -23,9 +23,10 @@ constexpr double kWorkOfPlan = 150;
 constexpr int kMostMicroBatches = 8;
 // Effort of the search for a way to fit: a fraction of a second.
 constexpr double kShortSearch = 0.005;
-// What takes longer than this multiple of the best is not made the best by other kernels.
+// Other kernels make no prediction the best that takes longer than this multiple of the best.
 constexpr double kFarBehind = 4;
-constexpr double kMost = 0.5;
+// A pick that waits for a larger share of the time may be faster on fewer GPUs, with a technique that needs less memory.
+constexpr double kMostlyWaits = 0.5;
 
 const Group* group_of(const Scenario& scenario, const std::vector<std::string>& names) {
   const auto at = std::find_if(scenario.groups.begin(), scenario.groups.end(),
@@ -60,7 +61,7 @@ bool is_of_kernels(const Overrides& change) {
   return change.front().starts_with("software.") || change.front().starts_with("training.");
 }
 
-// Share of the time.
+// Share of the time that it waits.
 double waiting_of(const Prediction& p) {
   return (p.breakdown.exposed_communication + p.breakdown.overhead) / p.iteration;
 }
@@ -193,8 +194,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     std::erase_if(with_others->techniques, changes_training);
     std::vector<Candidate> here, elsewhere;
     for (const auto& t : with_others->techniques) here.push_back({best.model, t.technique->name, best.group});
-    // What waits most of the time may be faster on fewer GPUs, with a technique that needs less memory.
-    if (waiting_of(best) > kMost) elsewhere = cells_elsewhere(result, *with_others, best);
+    if (waiting_of(best) > kMostlyWaits) elsewhere = cells_elsewhere(result, *with_others, best);
     for (const auto& cells : {here, elsewhere}) {
       left = budget;
       for (const Candidate& cell : cells) {

@@ -99,7 +99,7 @@ TEST(PredictionMemo, ChangesNoPredictionWhereRingsFollowDistances) {
   }
 }
 
-// What is known of the tasks belongs to the plan that they were written for.
+// Each plan's tasks have their own record of which are alike.
 TEST(PredictionMemo, ChangesNoPredictionWherePlansFollowDistances) {
   PredictionMemo memo;
   std::vector<Plan> plans;

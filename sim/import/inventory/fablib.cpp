@@ -282,8 +282,9 @@ Inventory read_fablib(const std::vector<std::string>& files, const StatedGpus& s
     const auto first = text.find_first_not_of(" \t\r\n");
     const char begin = first == std::string::npos ? ' ' : text[first];
     const auto second = first == std::string::npos ? first : text.find_first_not_of(" \t\r\n", first + 1);
-    const bool is_section = begin == '[' && second != std::string::npos &&
-                            std::isalpha(static_cast<unsigned char>(text[second]));  // of an INI file
+    // "[name]" begins an INI file.
+    const bool is_section =
+        begin == '[' && second != std::string::npos && std::isalpha(static_cast<unsigned char>(text[second]));
     if (begin == '{' || (begin == '[' && !is_section)) {
       read_fablib_json(file, tables);
     } else if (begin == '<' && text.find("<graphml") != std::string::npos) {

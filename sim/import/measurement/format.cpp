@@ -213,9 +213,7 @@ InputFile read_input_file(const std::string& path) {
 
 std::vector<TextLine> text_lines(const InputFile& file) {
   std::vector<TextLine> lines;
-  std::string_view content = file.text();
-  if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);
-  std::istringstream stream{std::string(content)};
+  std::istringstream stream{std::string(without_byte_order_mark(file.text()))};
   std::string text;
   for (int number = 1; std::getline(stream, text); ++number) {
     if (text.ends_with('\r')) text.pop_back();
