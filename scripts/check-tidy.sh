@@ -33,4 +33,5 @@ done < <(changed_since "$base" sim calibrate python)
 echo "clang-tidy: ${#files[@]} files and rooms changed since $base"
 ((${#files[@]})) || exit 0
 printf '%s\0' "${!files[@]}" | sort -z | xargs -0 -n 1 -P "$(nproc)" \
-  clang-tidy -quiet -p "$tree" -warnings-as-errors='*' -checks=-bugprone-suspicious-include --extra-arg=-Wno-shadow --extra-arg=-Wno-unknown-warning-option
+  clang-tidy -quiet -p "$tree" -warnings-as-errors='*' -checks=-bugprone-suspicious-include --extra-arg=-Wno-shadow --extra-arg=-Wno-unknown-warning-option \
+  --extra-arg=-Qunused-arguments

@@ -17,7 +17,7 @@ void check_blas(cublasStatus_t status, const char* what) {
 // One handle for all products of this thread, because creating one takes longer than most measurements. It is never destroyed:
 // at the thread's end the driver may already be unloaded.
 cublasHandle_t handle_on(cudaStream_t stream) {
-  thread_local const cublasHandle_t handle = [] {
+  thread_local const cublasHandle_t kHandle = [] {
     cublasHandle_t made = nullptr;
     check_blas(cublasCreate(&made), "cublasCreate");
     return made;

@@ -135,6 +135,7 @@ std::string likely_units(std::string_view unit, Dimension dimension) {
   for (const auto& offered : {same, begin, begin_in_any_case}) {
     if (offered.empty() || offered.size() > kMostOffered || wanted.empty()) continue;
     std::vector<std::string_view> names;
+    names.reserve(offered.size());
     for (const Unit& one : offered) names.push_back(one.name);
     return fmt::format("{}", fmt::join(names, "\" or \""));
   }

@@ -132,7 +132,7 @@ const std::vector<ConfigFlag>& falcon_flags() {
 
 }  // namespace
 
-const std::vector<FamilyRow>& family_table() {
+const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-size): a table
   static const std::vector<FamilyRow> kRows = {
       {.name = "gpt2", .traits = kGpt2Traits, .hugging_face = gpt2_names(), .sizes = {768, 12, 0, 12, 1024, 50257, 0}},
       {.name = "llama", .traits = kLlamaTraits, .hugging_face = with_attention_bias(), .sizes = kLlama7b},

@@ -18,6 +18,191 @@ struct ColourPartition {
   Lists crossing, places;
 };
 
+namespace {
+
+// Connections, the numbers of the links that they cross, and the links.
+struct Connected {
+  const std::vector<Fold::ConnectionRecord>& opened;
+  const std::vector<int>& crossed;
+  const std::vector<Link>& links;
+
+  template <class Add>
+  void each_crossing(Add add) const {
+    for (std::size_t i = 0; i < opened.size(); ++i) {
+      for (std::size_t l = opened[i].first_link; l < opened[i].end_link; ++l) add(crossed[l], i, l);
+    }
+  }
+};
+
+std::vector<int> colours_given(const std::vector<Fold::ConnectionRecord>& opened) {
+  std::vector<int> out;
+  out.reserve(opened.size());
+  for (const Fold::ConnectionRecord& one : opened) out.push_back(one.colour);
+  return out;
+}
+
+std::vector<int> colours_by_rate(const std::vector<Link>& links) {
+  std::map<double, int> rates;
+  std::vector<int> out;
+  out.reserve(links.size());
+  for (const Link& link : links)
+    out.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
+  return out;
+}
+
+// Devices, connections, links and communicators that begin together, each with its neighbours.
+class Refinement {
+ public:
+  using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  // `before`: pairs of connections, the first before the second.
+  Refinement(const Connected& all, const std::vector<int>& devices, int last_group, const Pairs& before)
+      : all_(all),
+        crossing_(all.links.size(), [&](auto add) { all.each_crossing([&](int l, auto i, auto) { add(l, i); }); }),
+        places_(all.links.size(),
+                [&](auto add) {
+                  all.each_crossing([&](int l, auto i, auto at) {
+                    add(l, all.opened[i].windowed ? at - all.opened[i].first_link : 0);
+                  });
+                }),
+        ends_(devices.size(),
+              [&](auto add) {
+                for (std::size_t i = 0; i < all.opened.size(); ++i) {
+                  add(all.opened[i].from, 2 * i);
+                  add(all.opened[i].to, 2 * i + 1);
+                }
+              }),
+        before_(all.opened.size(),
+                [&](auto add) {
+                  for (const auto& [one, other] : before) add(one, other);
+                }),
+        after_(all.opened.size(),
+               [&](auto add) {
+                 for (const auto& [one, other] : before) add(other, one);
+               }),
+        answers_(all.links.size(),
+                 [&](auto add) {
+                   for (std::size_t l = 0; l < all.links.size(); ++l) {
+                     if (all.links[l].back >= 0) add(all.links[l].back, l);
+                   }
+                 }),
+        members_(static_cast<std::size_t>(last_group) + 1,
+                 [&](auto add) {
+                   for (std::size_t i = 0; i < all.opened.size(); ++i) {
+                     if (is_in_set(all.opened[i])) add(all.opened[i].group, i);
+                   }
+                 }),
+        devices_(devices),
+        connections_(colours_given(all.opened)),
+        links_(colours_by_rate(all.links)),
+        sets_(std::vector<int>(static_cast<std::size_t>(last_group) + 1)) {}
+
+  // Splits colours by those of their neighbours, once; whether one was split.
+  bool split() {
+    bool changes = split_links();
+    changes |= split_devices();
+    changes |= split_sets();
+    changes |= split_connections();
+    return changes;
+  }
+
+  ColourPartition taken() {
+    return {.opened = all_.opened,
+            .opened_links = all_.crossed,
+            .devices = devices_.taken(),
+            .connections = connections_.taken(),
+            .links = links_.taken(),
+            .device_colours = devices_.count(),
+            .connection_colours = connections_.count(),
+            .crossing = std::move(crossing_),
+            .places = std::move(places_)};
+  }
+
+ private:
+  static bool is_in_set(const Fold::ConnectionRecord& opened) { return opened.together != Fold::kApart; }
+  static std::size_t set_of(const Fold::ConnectionRecord& opened) { return static_cast<std::size_t>(opened.group); }
+
+  bool split_links() {
+    std::vector<std::pair<int, int>> crossed;
+    return links_.split(
+        [&](std::size_t link, std::vector<int>& description) {
+          crossed.clear();
+          const auto by = crossing_.of(link), at = places_.of(link);
+          for (std::size_t i = 0; i < by.size(); ++i) crossed.emplace_back(connections_[by[i]], at[i]);
+          std::sort(crossed.begin(), crossed.end());
+          for (const auto& [colour, place] : crossed) description.insert(description.end(), {colour, place});
+          const int back = all_.links[link].back;
+          description.push_back(back < 0 ? -1 : links_[back]);
+        },
+        [&](std::size_t link) {
+          for (const std::uint32_t i : crossing_.of(link)) connections_.describe_again(i);
+          for (const std::uint32_t other : answers_.of(link)) links_.describe_again(other);
+        });
+  }
+
+  bool split_devices() {
+    return devices_.split(
+        [&](std::size_t device, std::vector<int>& description) {
+          for (const std::uint32_t end : ends_.of(device))
+            description.push_back(2 * connections_[end / 2] + static_cast<int>(end % 2));
+          std::sort(description.begin() + 1, description.end());
+        },
+        [&](std::size_t device) {
+          for (const std::uint32_t end : ends_.of(device)) {
+            const Fold::ConnectionRecord& opened = all_.opened[end / 2];
+            if (is_in_set(opened)) {
+              sets_.describe_again(set_of(opened));
+            } else {
+              connections_.describe_again(end / 2);
+            }
+          }
+        });
+  }
+
+  bool split_sets() {
+    return sets_.split(
+        [&](std::size_t set, std::vector<int>& description) {
+          for (const std::uint32_t i : members_.of(set)) description.push_back(devices_[all_.opened[i].from]);
+          std::sort(description.begin() + 1, description.end());
+        },
+        [&](std::size_t set) {
+          for (const std::uint32_t i : members_.of(set)) connections_.describe_again(i);
+        });
+  }
+
+  bool split_connections() {
+    return connections_.split(
+        [&](std::size_t connection, std::vector<int>& description) {
+          const Fold::ConnectionRecord& opened = all_.opened[connection];
+          if (is_in_set(opened)) {
+            description.push_back(sets_[set_of(opened)]);
+          } else {
+            description.insert(description.end(), {devices_[opened.from], devices_[opened.to]});
+          }
+          const auto ahead = static_cast<long>(description.size());
+          for (const std::uint32_t other : before_.of(connection)) description.push_back(connections_[other]);
+          std::sort(description.begin() + ahead, description.end());
+          description.push_back(Fold::kApart);
+          for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
+            description.push_back(links_[all_.crossed[l]]);
+        },
+        [&](std::size_t connection) {
+          const Fold::ConnectionRecord& opened = all_.opened[connection];
+          for (std::size_t l = opened.first_link; l < opened.end_link; ++l) links_.describe_again(all_.crossed[l]);
+          devices_.describe_again(opened.from);
+          devices_.describe_again(opened.to);
+          for (const std::uint32_t other : after_.of(connection)) connections_.describe_again(other);
+        });
+  }
+
+  Connected all_;
+  // By link: connections that cross it, and the places of that link on their paths. By device: ends of connections. By
+  // connection: those before and after it. By link: those that it answers. By communicator: its connections.
+  Lists crossing_, places_, ends_, before_, after_, answers_, members_;
+  Refined devices_, connections_, links_, sets_;
+};
+
+}  // namespace
+
 Fold::Fold(Colouring colours) : given_(std::move(colours)) {
   std::map<int, int> first;
   for (std::size_t i = 0; i < given_.devices.size(); ++i)
@@ -115,125 +300,16 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Fold::connections_before() 
   return out;
 }
 
-// Refines colours by those of their neighbours until none is split.
+// The coarsest partition into which splitting by neighbours leads.
 std::shared_ptr<const ColourPartition> Fold::refined(const std::vector<Link>& links) const {
   const auto is_like = [](const ConnectionRecord& one, const ConnectionRecord& other) { return one.is_like(other); };
   if (given_.known && holds(*given_.known) && links_ == given_.known->opened_links &&
       std::ranges::equal(opened_, given_.known->opened, is_like))
     return given_.known;
-  const auto each_crossing = [this](auto add) {
-    for (std::size_t i = 0; i < opened_.size(); ++i) {
-      for (std::size_t l = opened_[i].first_link; l < opened_[i].end_link; ++l) add(links_[l], i, l);
-    }
-  };
-  const auto each_end = [this](auto add) {
-    for (std::size_t i = 0; i < opened_.size(); ++i) {
-      add(opened_[i].from, 2 * i);
-      add(opened_[i].to, 2 * i + 1);
-    }
-  };
-  const auto pairs = connections_before();
-  Lists crossing(links.size(), [&](auto add) { each_crossing([&](int l, auto i, auto) { add(l, i); }); });
-  Lists places(links.size(), [&](auto add) {
-    each_crossing([&](int l, auto i, auto at) { add(l, opened_[i].windowed ? at - opened_[i].first_link : 0); });
-  });
-  const Lists ends(first_.size(), each_end);
-  const Lists before(opened_.size(), [&](auto add) {
-    for (const auto& [one, other] : pairs) add(one, other);
-  });
-  const Lists after(opened_.size(), [&](auto add) {
-    for (const auto& [one, other] : pairs) add(other, one);
-  });
-  const Lists answers(links.size(), [&](auto add) {
-    for (std::size_t l = 0; l < links.size(); ++l) {
-      if (links[l].back >= 0) add(links[l].back, l);
-    }
-  });
-  // Per communicator that begins together: its connections.
-  const Lists members(static_cast<std::size_t>(group_) + 1, [&](auto add) {
-    for (std::size_t i = 0; i < opened_.size(); ++i) {
-      if (opened_[i].together != kApart) add(opened_[i].group, i);
-    }
-  });
-  std::vector<int> colours;
-  colours.reserve(opened_.size());
-  for (const ConnectionRecord& opened : opened_) colours.push_back(opened.colour);
-  std::map<double, int> rates;
-  std::vector<int> by_rate;
-  for (const Link& link : links)
-    by_rate.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
-  Refined of_devices(first_), of_connections(std::move(colours)), of_links(std::move(by_rate)),
-      of_sets(std::vector<int>(static_cast<std::size_t>(group_) + 1));
-  std::vector<std::pair<int, int>> crossed;
-  for (bool changes = true; changes;) {
-    changes = of_links.split(
-        [&](std::size_t link, std::vector<int>& description) {
-          crossed.clear();
-          const auto by = crossing.of(link), at = places.of(link);
-          for (std::size_t i = 0; i < by.size(); ++i) crossed.emplace_back(of_connections[by[i]], at[i]);
-          std::sort(crossed.begin(), crossed.end());
-          for (const auto& [colour, place] : crossed) description.insert(description.end(), {colour, place});
-          description.push_back(links[link].back < 0 ? -1 : of_links[links[link].back]);
-        },
-        [&](std::size_t link) {
-          for (const std::uint32_t i : crossing.of(link)) of_connections.describe_again(i);
-          for (const std::uint32_t other : answers.of(link)) of_links.describe_again(other);
-        });
-    changes |= of_devices.split(
-        [&](std::size_t device, std::vector<int>& description) {
-          for (const std::uint32_t end : ends.of(device))
-            description.push_back(2 * of_connections[end / 2] + static_cast<int>(end % 2));
-          std::sort(description.begin() + 1, description.end());
-        },
-        [&](std::size_t device) {
-          for (const std::uint32_t end : ends.of(device)) {
-            const ConnectionRecord& opened = opened_[end / 2];
-            if (opened.together == kApart) {
-              of_connections.describe_again(end / 2);
-            } else {
-              of_sets.describe_again(static_cast<std::size_t>(opened.group));
-            }
-          }
-        });
-    changes |= of_sets.split(
-        [&](std::size_t set, std::vector<int>& description) {
-          for (const std::uint32_t i : members.of(set)) description.push_back(of_devices[opened_[i].from]);
-          std::sort(description.begin() + 1, description.end());
-        },
-        [&](std::size_t set) {
-          for (const std::uint32_t i : members.of(set)) of_connections.describe_again(i);
-        });
-    changes |= of_connections.split(
-        [&](std::size_t connection, std::vector<int>& description) {
-          const ConnectionRecord& opened = opened_[connection];
-          if (opened.together == kApart) {
-            description.insert(description.end(), {of_devices[opened.from], of_devices[opened.to]});
-          } else {
-            description.push_back(of_sets[static_cast<std::size_t>(opened.group)]);
-          }
-          const auto ahead = static_cast<long>(description.size());
-          for (const std::uint32_t other : before.of(connection)) description.push_back(of_connections[other]);
-          std::sort(description.begin() + ahead, description.end());
-          description.push_back(kApart);
-          for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(of_links[links_[l]]);
-        },
-        [&](std::size_t connection) {
-          const ConnectionRecord& opened = opened_[connection];
-          for (std::size_t l = opened.first_link; l < opened.end_link; ++l) of_links.describe_again(links_[l]);
-          of_devices.describe_again(opened.from);
-          of_devices.describe_again(opened.to);
-          for (const std::uint32_t other : after.of(connection)) of_connections.describe_again(other);
-        });
+  Refinement refinement({opened_, links_, links}, first_, group_, connections_before());
+  while (refinement.split()) {
   }
-  return std::make_shared<const ColourPartition>(ColourPartition{.opened = opened_,
-                                                                 .opened_links = links_,
-                                                                 .devices = of_devices.taken(),
-                                                                 .connections = of_connections.taken(),
-                                                                 .links = of_links.taken(),
-                                                                 .device_colours = of_devices.count(),
-                                                                 .connection_colours = of_connections.count(),
-                                                                 .crossing = std::move(crossing),
-                                                                 .places = std::move(places)});
+  return std::make_shared<const ColourPartition>(refinement.taken());
 }
 
 // Whether it splits none of the colours.

@@ -107,7 +107,7 @@ class Network {
   Seconds round_trip(int from, int to) const;
 
  private:
-  explicit Network(std::shared_ptr<const Platform> platform);
+  explicit Network(std::shared_ptr<const Platform> kept);
   void add_pair(Link there, Link back);
   void add_node_links(int vm);
   void add_pair_links();

@@ -29,6 +29,7 @@ std::string gpus_text(const Scenario& scenario, const Prediction& p) {
     }
   }
   std::vector<std::string> out;
+  out.reserve(counts.size());
   for (const auto& [name, count] : counts) out.push_back(fmt::format("{} x {}", count, name));
   return fmt::format("{}", fmt::join(out, " + "));
 }

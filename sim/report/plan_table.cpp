@@ -90,7 +90,7 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
   };
   const bool changed = m.unchanged && !m.search.best.empty() && m.unchanged->cost > m.search.best.front().cost &&
                        !(m.one_vm && m.several_vms && m.unchanged->cost == m.one_vm->cost);
-  const std::string unchanged = changed ? wrapped("  ", "best, the training unchanged: " + named(*m.unchanged)) : "";
+  std::string unchanged = changed ? wrapped("  ", "best, the training unchanged: " + named(*m.unchanged)) : "";
   if (!m.one_vm || !m.several_vms) return unchanged;
   std::string best = unchanged + wrapped("  ", "best on several VMs: " + named(*m.several_vms)) +
                      wrapped("  ", "best on one VM, the training unchanged: " + named(*m.one_vm));

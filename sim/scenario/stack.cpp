@@ -165,6 +165,42 @@ std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, 
   return out;
 }
 
+namespace {
+
+void read_adam(Fields& fields, Software& software) {
+  software.adam = fields.number(FileKey{"adam",
+                                        "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
+                                        "0: those of a fused Adam in mixed precision."}
+                                    .matters_to(Use::kGpuAdam),
+                                {0, 1e4}, 0.0);
+  software.adam_kernel = fields.text(
+      {"adam_kernel",
+       "The optimizer's kernels, as a GPU's profile names them: adam, adam_foreach, or adam_single, a loop over "
+       "tensors in Python, for which the GPU may wait. A measured time is used."},
+      "");
+  if (!software.adam_kernel.empty()) {
+    static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
+    if (std::ranges::find(kWays, software.adam_kernel) == kWays.end())
+      fields.error("adam_kernel", fmt::format("{} is \"{}\"; {}", fields.path_of("adam_kernel"),
+                                              printable(software.adam_kernel).substr(0, 64),
+                                              did_you_mean(software.adam_kernel, kWays)));
+  }
+}
+
+void read_host(Fields& fields, Reading& reading, Software& software) {
+  if (const Node* host = fields.child({"host",
+                                       "Host time of one of the kernels' `launches`; without kernel `product`, of one "
+                                       "operator, of which a layer has twelve.",
+                                       "no time"})) {
+    Fields times(*host, fields.path_of("host"), reading);
+    software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
+    software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);
+    times.done();
+  }
+}
+
+}  // namespace
+
 void read_stack(const Node& node, const std::string& path, Reading& reading, Software& software) {
   Fields fields(node, path, reading);
   const Owned owned = fields.owned_by(Scope::kStack);
@@ -225,32 +261,8 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                                 "Whether recomputing a layer stops at the last tensor that its "
                                                 "backward pass needs, as PyTorch's non-reentrant checkpoints do."},
                                                false);
-  software.adam = fields.number(FileKey{"adam",
-                                        "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
-                                        "0: those of a fused Adam in mixed precision."}
-                                    .matters_to(Use::kGpuAdam),
-                                {0, 1e4}, 0.0);
-  software.adam_kernel = fields.text(
-      {"adam_kernel",
-       "The optimizer's kernels, as a GPU's profile names them: adam, adam_foreach, or adam_single, a loop over "
-       "tensors in Python, for which the GPU may wait. A measured time is used."},
-      "");
-  if (!software.adam_kernel.empty()) {
-    static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
-    if (std::ranges::find(kWays, software.adam_kernel) == kWays.end())
-      fields.error("adam_kernel", fmt::format("{} is \"{}\"; {}", fields.path_of("adam_kernel"),
-                                              printable(software.adam_kernel).substr(0, 64),
-                                              did_you_mean(software.adam_kernel, kWays)));
-  }
-  if (const Node* host = fields.child({"host",
-                                       "Host time of one of the kernels' `launches`; without kernel `product`, of one "
-                                       "operator, of which a layer has twelve.",
-                                       "no time"})) {
-    Fields times(*host, fields.path_of("host"), reading);
-    software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
-    software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);
-    times.done();
-  }
+  read_adam(fields, software);
+  read_host(fields, reading, software);
   fields.done();
 }
 

@@ -157,7 +157,7 @@ std::vector<std::string> gpus_in_brackets(const std::string& text) {
     for (std::string name; std::getline(names, name, '/');) {
       // "Quadro RTX 6000/8000": the other name differs in the last word.
       const bool short_form = !first.empty() && name.find(' ') == std::string::npos;
-      if (short_form) name = first.substr(0, first.rfind(' ') + 1) + name;
+      if (short_form) name.insert(0, first, 0, first.rfind(' ') + 1);
       if (first.empty()) first = name;
       const std::string gpu = gpu_of_chip(name);
       if (!gpu.empty() && std::ranges::find(out, gpu) == out.end()) out.push_back(gpu);

@@ -227,6 +227,7 @@ class SetupWriter {
     if (std::ranges::all_of(
             all, [](const Chosen& one) { return one.why.empty() && one.value.find(':') == std::string::npos; })) {
       std::vector<std::string> names;
+      names.reserve(all.size());
       for (const auto& one : all) names.push_back(one.value);
       return fmt::format("techniques: [{}]  # {}\n", fmt::join(names, ", "), kOthers);
     }

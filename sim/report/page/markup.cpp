@@ -80,7 +80,8 @@ std::vector<double> spread_apart(const std::vector<double>& wanted, double apart
   double next = -INFINITY;
   for (const std::size_t i : order) next = (out[i] = std::max(wanted[i], next)) + apart;
   next = 1;
-  for (auto at = order.rbegin(); at != order.rend(); ++at) next = (out[*at] = std::min(out[*at], next)) - apart;
+  std::ranges::reverse(order);
+  for (const std::size_t i : order) next = (out[i] = std::min(out[i], next)) - apart;
   return out;
 }
 

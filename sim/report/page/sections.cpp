@@ -72,6 +72,7 @@ std::vector<Course> courses_of(const LatencySweep& sweep) {
     if (best) best->leads = true;
   }
   std::vector<Course> out;
+  out.reserve(courses.size());
   for (auto& [key, course] : courses) out.push_back(std::move(course));
   return out;
 }
