@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sim/collective/communicator.h"
 #include "sim/collective/nccl_rules.h"
@@ -9,9 +10,19 @@
 namespace slmsim {
 
 int Peers::connection(int from, int to) {
-  const auto [at, is_new] = connections_.try_emplace({from, to}, 0);
-  if (is_new) at->second = connect_pair(graph_, network_, nccl_, from, to);
-  return at->second;
+  const auto [at, is_new] = pairs_.try_emplace({from, to});
+  Pair& pair = at->second;
+  if (!is_new) return pair.connection;
+  pair.connection = connect_pair(graph_, network_, nccl_, from, to);
+  pair.early = pair.kept = nccl_message_buffer(nccl_.settings);
+  if (pair.kept <= Bytes{0}) return pair.connection;
+  const Route route = network_.route(from, to);
+  const SocketBuffers sockets = network_.socket_buffers(route, sockets_between(nccl_, from, to));
+  if (sockets.receiver <= Bytes{0}) return pair.connection;
+  pair.early = sockets.receiver;
+  pair.kept += sockets.sender;
+  pair.acknowledgement = route.latency;
+  return pair.connection;
 }
 
 TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
@@ -20,21 +31,21 @@ TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
 
 Peers::SendEnd Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
   const int line = connection(from, to);
-  const Bytes buffer = nccl_message_buffer(nccl_.settings);
-  TaskId& waits = posted_.try_emplace({from, to}, kNoTask).first->second;
+  Pair& pair = pairs_.at({from, to});
   // Bytes up to `early` may leave before the receive is posted; the sender continues when those up to `sent` have left.
-  const Bytes early = posted == kNoTask ? size : std::min(size, buffer), sent = std::max(Bytes{0}, size - buffer);
+  const Bytes early = posted == kNoTask ? size : std::min(size, pair.early),
+              sent = std::max(Bytes{0}, size - pair.kept);
   SendEnd out;
   TaskId last = kNoTask;
   // A send does not overtake the pair's previous one.
-  const TaskId turn = waits;
-  waits = early < size ? posted : kNoTask;
+  const TaskId turn = std::exchange(pair.posted, early < size ? posted : kNoTask);
   for (Bytes at{0}; at < size || last == kNoTask;) {
     const bool free = at < early || posted == kNoTask;
     Bytes end = free ? early : size;
     if (at < sent) end = std::min(end, sent);
     last = graph_.transfer(line, end - at, tag, std::array{ready, turn, free ? kNoTask : posted});
-    if (end == sent && sent > Bytes{0}) out.sent = last;
+    if (end == sent && sent > Bytes{0})
+      out.sent = pair.acknowledgement > Seconds{0} ? graph_.delay(pair.acknowledgement, tag, std::array{last}) : last;
     at = end;
   }
   const bool waited = posted == kNoTask || early < size;

@@ -24,8 +24,8 @@ class Peers {
   // Sends bytes after `ready`, without waiting for the receiver. Returns their arrival.
   TaskId send(int from, int to, Bytes size, TagId tag, TaskId ready);
   // An NCCL send into a receive: the sender sends after `ready`, and the receive is posted after `posted` (kNoTask:
-  // always). It is a rendezvous except for the bytes in NCCL's buffers (nccl_message_buffer). The sender continues
-  // after `sent`, kNoTask where it need not wait; the receiver has all bytes after `received`.
+  // always). It is a rendezvous except for the bytes in NCCL's buffers (nccl_message_buffer) and in those of sockets. The
+  // sender continues after `sent`, kNoTask where it need not wait; the receiver has all bytes after `received`.
   struct SendEnd {
     TaskId sent = kNoTask, received = kNoTask;
   };
@@ -45,9 +45,13 @@ class Peers {
   TaskGraph& graph_;
   const Network& network_;
   NcclSetup nccl_;
-  std::map<std::pair<int, int>, int> connections_;
-  std::map<std::pair<int, int>, TaskId>
-      posted_;  // the receive of the pair's last send, if some bytes of that send wait for it
+  struct Pair {
+    int connection = 0;
+    Bytes early, kept;        // that leave before the receive is posted, and that do not hold up the sender
+    Seconds acknowledgement;  // after which arrived bytes are no longer kept
+    TaskId posted = kNoTask;  // the receive of the pair's last send, if some bytes of that send wait for it
+  };
+  std::map<std::pair<int, int>, Pair> pairs_;
 };
 
 // An all-reduce by shares: each of n ranks sends every other one its share, adds up the received parts, and sends the

@@ -62,6 +62,15 @@ Bytes mean_window(const TcpWindow& window);
 
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss);
 
+// What kernels keep of the bytes of TCP connections, over all of them: the sender's until they are acknowledged, the
+// receiver's until its program reads them. Both follow what a round trip carries (Linux; a path at its rate):
+//   - send buffer: twice the congestion window's segments, each with the memory of its packet, a power of two; at most
+//     tcp_wmem (tcp_sndbuf_expand, net/ipv4/tcp_input.c),
+//   - receive window: the bytes of two round trips and sixteen segments; at most tcp_rmem's share (tcp_rcv_space_adjust).
+struct SocketBuffers {
+  Bytes sender, receiver;
+};
+
 struct Route {
   std::vector<int> links;      // indices into Network::links
   Seconds latency;             // one way, first byte
@@ -102,6 +111,8 @@ class Network {
   Route drive_route(int device, int drive, bool write) const;
   // The link with the drive's read rate; the next link has its write rate.
   int medium_link(int vm, int drive) const;
+  // Of the connections that go this way together; nothing where no TCP does.
+  SocketBuffers socket_buffers(const Route& route, int sockets) const;
   bool share_vm(int from, int to) const;
   // Round-trip time between the VMs of two GPUs; 0 inside one VM.
   Seconds round_trip(int from, int to) const;

@@ -174,5 +174,41 @@ TEST(Route, IsCappedByTheSlowerEndsSocket) {
   EXPECT_EQ(Network(platform).route(2, 0).socket_rate.value, 5e8);
 }
 
+// West to east over `link`, by this many connections.
+SocketBuffers buffers_over(const std::string& link, int sockets) {
+  const Platform platform = platform_of(
+      kPair + "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n  wan: {between: [west, east], " + link + "}\n");
+  const Network network(platform);
+  return network.socket_buffers(network.route(0, 2), sockets);
+}
+
+// A new connection's default, which Linux shows as 87040: twice ten segments of 4096 + 256 bytes, the packet of 1448 and
+// its headers.
+TEST(SocketBuffers, HoldTwiceTheFirstWindowOnAShortPath) {
+  const SocketBuffers buffers = buffers_over("rtt: 0.1 ms, bandwidth: 8 Mbps", 1);
+  EXPECT_NEAR(buffers.sender.value, 87040, 1e-6);
+  EXPECT_EQ(buffers.receiver.value, 65535);
+}
+
+// 1 Gbit/s and 20 ms: 2.5 MB, of each of four connections 625 kB; two times 4352 of memory per 1448, and two times that and
+// sixteen segments at the receiver.
+TEST(SocketBuffers, FollowWhatARoundTripCarries) {
+  const SocketBuffers buffers = buffers_over("rtt: 20 ms, bandwidth: 1 Gbps", 4);
+  EXPECT_NEAR(buffers.sender.value, 4 * 625e3 * 2 * 4352 / 1448, 1e-3);
+  EXPECT_NEAR(buffers.receiver.value, 4 * (2 * 625e3 + 16 * 1448), 1e-3);
+}
+
+TEST(SocketBuffers, AreAtMostWhatTheKernelAllows) {
+  const SocketBuffers buffers = buffers_over("rtt: 200 ms, bandwidth: 8 Gbps", 2);
+  EXPECT_EQ(buffers.sender.value, 2 * 6e6);
+  EXPECT_EQ(buffers.receiver.value, 2 * 2762.0 * 1448);
+}
+
+TEST(SocketBuffers, AreNoneInsideAVm) {
+  const Platform platform = platform_of(kPair);
+  const Network network(platform);
+  EXPECT_EQ(network.socket_buffers(network.route(0, 1), 1).sender.value, 0);
+}
+
 }  // namespace
 }  // namespace slmsim::tcp_window_test

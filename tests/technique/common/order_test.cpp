@@ -191,5 +191,23 @@ TEST(Messages, AreARendezvousButForWhatNcclHolds) {
   EXPECT_NEAR(pass(20, true).second, 1, kClock);
 }
 
+// 200 kB at 10 kB/s and a round trip of 1 s. The sender's kernel keeps 87 040 B (tests/platform/tcp_window_test.cpp) and NCCL
+// 16 000 B, the receiver's takes 65 535 B before it posts its receive at 100 s: 96 960 B must be acknowledged, of which 31 425
+// leave from then on.
+TEST(Messages, AreKeptBySocketsToo) {
+  Scenario scenario = small_scenario(2, 1, 1e4);
+  for (WanLink& link : scenario.platform.links) link.forward.delay = link.backward.delay = Seconds{0.5};
+  scenario.nccl.message_chunk = Bytes{1000};
+  const Network network(scenario.platform);
+  TaskGraph graph(network.links(), 2);
+  Peers peers(graph, network, scenario.nccl_setup());
+  const TagId tag = graph.tag({"m", TaskClass::kSend});
+  const TaskId ready = graph.delay({0}, tag, {}), posted = graph.delay({100}, tag, {});
+  const auto passed = peers.pass(0, 1, Bytes{2e5}, tag, ready, posted);
+  const Timeline timeline = simulate(graph);
+  EXPECT_NEAR(timeline.finish[passed.sent], 100 + 3.1425 + 1, kClock);
+  EXPECT_NEAR(timeline.finish[passed.received], 100 + 13.4465 + 0.5, kClock);
+}
+
 }  // namespace
 }  // namespace slmsim::order_test
