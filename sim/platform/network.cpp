@@ -59,10 +59,12 @@ SocketBuffers Network::socket_buffers(const Route& route, int sockets) const {
   BytesPerSecond rate = route.socket_rate * sockets;
   for (const int link : route.links) rate = std::min(rate, (*links_)[link].bandwidth);
   const Bytes round_trip = rate * tcp.rtt / sockets;  // of each connection
+  constexpr double kLeastSegments = 10;  // TCP_INIT_CWND
   // MAX_TCP_HEADER, skb_shared_info and sk_buff of 64-bit machines.
   constexpr Bytes kPacket{320 + 320}, kHead{256};
   const double packet = std::exp2(std::ceil(std::log2((tcp.segment + kPacket).value))) + kHead.value;
-  const Bytes sender = std::max(tcp.initial, round_trip) * (2 * packet / tcp.segment.value),
+  const double windows = tcp.congestion_control == CongestionControl::kBbr ? 3 : 2;
+  const Bytes sender = std::max(tcp.segment * kLeastSegments, round_trip) * (windows * packet / tcp.segment.value),
               receiver = std::max(kFirstReceiveWindow, round_trip * 2.0 + tcp.segment * 16.0);
   return {std::min(tcp.send_buffer, sender) * sockets, std::min(tcp.steady, receiver) * sockets};
 }

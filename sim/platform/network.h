@@ -64,8 +64,8 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
 
 // What kernels keep of the bytes of TCP connections, over all of them: the sender's until they are acknowledged, the
 // receiver's until its program reads them. Both follow what a round trip carries (Linux; a path at its rate):
-//   - send buffer: twice the congestion window's segments, each with the memory of its packet, a power of two; at most
-//     tcp_wmem (tcp_sndbuf_expand, net/ipv4/tcp_input.c),
+//   - send buffer: twice the congestion window's segments (BBR: three times), each with the memory of its packet, a power of
+//     two; at most tcp_wmem (tcp_sndbuf_expand, net/ipv4/tcp_input.c; bbr_sndbuf_expand, net/ipv4/tcp_bbr.c),
 //   - receive window: the bytes of two round trips and sixteen segments; at most tcp_rmem's share (tcp_rcv_space_adjust).
 struct SocketBuffers {
   Bytes sender, receiver;

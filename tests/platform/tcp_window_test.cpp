@@ -1,6 +1,10 @@
 // The limits of one TCP connection on a route. The example's buffers, tcp_rmem 8 MB and tcp_wmem 6 MB, give
 // min(8 / 2, 6) = 4 MB; segments of MTU 1500 carry 1500 - 52 = 1448 bytes.
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <string>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -188,6 +192,28 @@ TEST(SocketBuffers, HoldTwiceTheFirstWindowOnAShortPath) {
   const SocketBuffers buffers = buffers_over("rtt: 0.1 ms, bandwidth: 8 Mbps", 1);
   EXPECT_NEAR(buffers.sender.value, 87040, 1e-6);
   EXPECT_EQ(buffers.receiver.value, 65535);
+}
+
+// The kernel of this machine, asked for a new connection on loopback, whose packets have 65536 bytes: 2626560 by default.
+TEST(SocketBuffers, AreThoseOfThisKernel) {
+  const int listening = socket(AF_INET, SOCK_STREAM, 0), connecting = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  auto* const at = reinterpret_cast<sockaddr*>(&address);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(bind(listening, at, length), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  ASSERT_EQ(getsockname(listening, at, &length), 0);
+  ASSERT_EQ(setsockopt(connecting, IPPROTO_TCP, TCP_CONGESTION, "reno", 4), 0);
+  ASSERT_EQ(connect(connecting, at, length), 0);
+  int kept = 0;
+  length = sizeof kept;
+  ASSERT_EQ(getsockopt(connecting, SOL_SOCKET, SO_SNDBUF, &kept, &length), 0);
+  close(connecting);
+  close(listening);
+  const Platform platform =
+      platform_of(with(kPair, "mtu: 9 kB", "mtu: 65535 B") + "  w2: {site: west, type: *box, gpus: [*g]}\n");
+  const Network network(platform);
+  EXPECT_NEAR(network.socket_buffers(network.route(0, 2), 1).sender.value, kept, 1e-6);
 }
 
 // 1 Gbit/s and 20 ms: 2.5 MB, of each of four connections 625 kB; two times 4352 of memory per 1448, and two times that and
