@@ -69,7 +69,7 @@ TEST(Nearest, HasTheMediansOfThePages) {
   expect("2 to 32 H200", {"KempnerForge 2026, 2 to 32 x H200 | Llama"});
   expect("two GPUs of one FABRIC VM", {"TACC-TACC | 2xRTX |", "GAT-AMST | 2xA30 |"});
   expect("machines with shaped NICs", {"LocalSGD |", "DiLoCo |"});
-  for (const std::string where : {"two", "four"}) {
+  for (const std::string where : {"two", "four", "eight"}) {
     const std::string source = "DT-FM 2022, " + where + " regions | ";
     expect(("pipelines of 64 V100 in " + where + " regions").c_str(),
            {source + "Megatron-LM", source + "DeepSpeed, pipeline"});
