@@ -128,10 +128,10 @@ TEST(Nearest, OfTheStudysSliceIsTheStudy) {
 TEST(Nearest, NamesWhatIsOutsideOfAll) {
   const Scenario scenario =
       load_scenario(kRoot / "docs/examples/5-three-sites/scenario.yaml",
-                    {"groups=all", "platform.links.lab-cloud.rtt=400 ms", "platform.links.partner-cloud.rtt=400 ms"});
+                    {"groups=all", "platform.links.lab-cloud.rtt=600 ms", "platform.links.partner-cloud.rtt=400 ms"});
   const auto predictions = predict(scenario);
   ASSERT_FALSE(predictions.empty());
-  EXPECT_THAT(nearest_validated(scenario, predictions.front()).outside, testing::ElementsAre("RTT 400 ms"));
+  EXPECT_THAT(nearest_validated(scenario, predictions.front()).outside, testing::ElementsAre("RTT 600 ms"));
 }
 
 }  // namespace
