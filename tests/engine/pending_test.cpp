@@ -29,7 +29,9 @@ TEST(Events, LeaveInTheOrderOfDateKindAndIndex) {
     ASSERT_EQ(events.empty(), waiting.empty());
     if (waiting.empty()) continue;
     const auto first = std::ranges::min_element(waiting, {}, place_of);
-    if (random() % 2 == 0) ASSERT_EQ(place_of(events.top()), place_of(*first));
+    if (random() % 2 == 0) {
+      ASSERT_EQ(place_of(events.top()), place_of(*first));
+    }
     ASSERT_EQ(place_of(events.take()), place_of(*first));
     waiting.erase(first);
   }
