@@ -52,7 +52,7 @@ std::optional<RunResult> run_until(const std::function<bool()>& stop, Scenario s
 ModelReport swept_until(const std::function<bool()>& stop, const RunResult& result, std::size_t model) {
   ModelReport out = report_of(result, model);
   try {
-    out.sweep = sweep_latency(result.scenario, out.model(), result.predictions, stop);
+    out.sweep = sweep_latency(result.scenario, out.model(), result.predictions, stop, available_cores());
   } catch (const Stopped&) {
     out.stopped = true;
   }

@@ -166,6 +166,7 @@ int explain_all(const ExplainVerb& verb) {
   std::vector<std::string> files;
   auto scenarios = load_filtered(verb, verb.filter, &files);
   options.partial = true;
+  options.threads = available_cores();
   options.stop = stop_at(verb.time_limit);
   const Filter& filter = verb.filter;
   options.foremost =

@@ -33,12 +33,21 @@ struct Channel {
   std::optional<LossRate> losses;   // only if a transfer may meet many
   double averaged = 0;              // B/s of the transfer at the head, where its losses are not simulated
   double last_sent = -INFINITY;
+  double wake = INFINITY;  // of the clock: when acknowledgements are looked at, if its window is full
   Returns returns;
 
   double most() const { return averaged > 0 ? averaged : limits.most; }
 
   // Whether a transfer depends on nothing but those before it.
   bool is_alone() const { return !sender && limits.contended.empty() && limits.queued.empty(); }
+
+  // Whether it has something to send and sends nothing. Between events its window is full, and acknowledgements wake it.
+  bool waits() const { return !flowing && head != kNoTask; }
+
+  // A departing piece arrives at the links of its path.
+  void queue(LinkQueues& queues, double now) const {
+    for (const QueuedLink& at : limits.queued) queues.add(at.link, flow_bytes * at.alike, at.rate * at.alike, now);
+  }
 
   struct Alone {
     double start, left, arrived;

@@ -22,8 +22,9 @@ namespace {
 
 class Run {
  public:
-  Run(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options)
-      : graph_(graph), options_(options), progress_(graph), next_(graph.tasks().size(), kNoTask) {
+  Run(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options,
+      const Successors& successors)
+      : graph_(graph), options_(options), progress_(successors), next_(graph.tasks().size(), kNoTask) {
     const std::size_t count = graph.tasks().size();
     timeline_.start.assign(count, -1.0);
     timeline_.finish.assign(count, -1.0);
@@ -79,8 +80,7 @@ class Run {
   }
 
   void happen() {
-    const Event event = events_.top();
-    events_.pop();
+    const Event event = events_.take();
     switch (event.kind) {
       case Kind::kComputed:  // stale if its rate has changed since
         if (!computing_->ends(event.index, event.date)) break;
@@ -127,10 +127,6 @@ class Run {
       engine_ = &SimgridEngine::instance(graph_.links().size());
       engine_->configure(graph_.links(), rates);
       zero_ = engine_->now();
-    }
-    for (std::size_t i = 0; i < channels_.size(); ++i) {  // of the last bytes of the previous iteration
-      for (const auto& late : channels_[i].returns)
-        events_.push({zero_ + late.date, static_cast<std::uint32_t>(i), Kind::kAcknowledgement});
     }
   }
 
@@ -220,14 +216,14 @@ class Run {
   // Sends as much as the window allows.
   void pump(std::size_t index) {
     Channel& channel = channels_[index];
-    if (channel.flowing || channel.head == kNoTask) return;
+    if (!channel.waits()) return;
     const bool windowed = channel.sender && channel.averaged <= 0;
     const double piece = windowed ? channel.sender->take(channel.remaining) : channel.remaining;
-    if (piece <= 0) return;
+    if (piece <= 0) return wait_for_acknowledgements(index);
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    if (queues_ && channel.averaged <= 0) queue(channel);
+    if (queues_ && channel.averaged <= 0) channel.queue(*queues_, now());
     if (channel.limits.contended.empty()) {
       end_flow_at(index, clock() + piece / channel.most());
     } else if (shares_) {
@@ -237,13 +233,6 @@ class Run {
       shares_->come(index, channel.limits.contended, channel.most());
     } else {
       engine_->start_flow(index, piece, channel.limits.contended, channel.cap);
-    }
-  }
-
-  // A departing piece arrives at the links of its path.
-  void queue(const Channel& channel) {
-    for (const QueuedLink& at : channel.limits.queued) {
-      queues_->add(at.link, channel.flow_bytes * at.alike, at.rate * at.alike, now());
     }
   }
 
@@ -280,7 +269,6 @@ class Run {
   void flow_ended(std::size_t index) {
     Channel& channel = channels_[index];
     const double bytes = channel.flow_bytes;
-    channel.flowing = false;
     if (shares_ && !channel.limits.contended.empty()) shares_->go(index);
     channel.remaining -= bytes;
     channel.last_sent = now();
@@ -302,6 +290,7 @@ class Run {
         }
       }
     }
+    channel.flowing = false;
     if (channel.remaining <= 0) {
       transfer_left(index);
     } else {
@@ -330,13 +319,24 @@ class Run {
   }
 
   void back_at(std::uint32_t index, double date, double bytes) {
-    channels_[index].returns.add(date, bytes);
-    schedule_at({zero_ + date, index, Kind::kAcknowledgement});
+    Channel& channel = channels_[index];
+    channel.returns.add(date, bytes);
+    if (channel.waits()) wait_for_acknowledgements(index);
+  }
+
+  // A channel counts acknowledgements when it sends; only one whose window is full needs to be woken by them.
+  void wait_for_acknowledgements(std::size_t index) {
+    Channel& channel = channels_[index];
+    if (channel.returns.empty() || zero_ + channel.returns.front().date >= channel.wake) return;
+    channel.wake = zero_ + channel.returns.front().date;
+    schedule_at({channel.wake, static_cast<std::uint32_t>(index), Kind::kAcknowledgement});
   }
 
   void acknowledged(std::uint32_t index) {
-    if (completed_ == graph_.tasks().size()) return;  // after the end: it belongs to the next iteration
-    channels_[index].settle(now());
+    Channel& channel = channels_[index];
+    channel.wake = INFINITY;
+    if (!channel.waits()) return;
+    channel.settle(now());
     pump(index);
   }
 
@@ -387,13 +387,14 @@ class Run {
 void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
 bool engine_has_run() { return SimgridEngine::exists(); }
 
-Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
-                  const SimulationOptions& options) {
+Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options,
+                  const Successors* known) {
   if (graph.tasks().empty()) return {};
   if (!options.always_events && !options.always_engine) {
     if (InOrder in_order(graph); in_order.run(before, options.record_flows)) return in_order.timeline();
   }
-  return Run(graph, before, options).run();
+  if (known) return Run(graph, before, options, *known).run();
+  return Run(graph, before, options, Successors(graph)).run();
 }
 
 }  // namespace slmsim

@@ -12,8 +12,8 @@
 
 #include <vector>
 
-#include "sim/engine/tcp_sender.h"
 #include "sim/engine/task_graph.h"
+#include "sim/engine/tcp_sender.h"
 
 namespace slmsim {
 
@@ -56,10 +56,12 @@ struct SimulationOptions {
   bool coarse = false;
 };
 
-// `before`: the connections' state at the start, empty for new ones. Throws std::logic_error if a task never ends,
+class Successors;  // sim/engine/pending.h
+
+// `before`: the connections' state at the start, empty for new ones. `known`: of the graph, if several simulations share them. Throws std::logic_error if a task never ends,
 // which is an error of this program. A process has one SimGrid engine, so calls must not overlap.
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before = {},
-                  const SimulationOptions& options = {});
+                  const SimulationOptions& options = {}, const Successors* known = nullptr);
 
 // SimGrid's network cannot grow after the first simulation. Call this first if a larger network will follow a smaller
 // one; otherwise simulate() throws std::logic_error.

@@ -97,6 +97,7 @@ TaskId TaskGraph::add(const Task& task, std::span<const TaskId> after, int line)
 }
 
 TaskId TaskGraph::append(Task task, std::span<const TaskId> after) {
+  if (tasks_.size() >= most_tasks_) throw TooManyTasks();
   const auto id = static_cast<TaskId>(tasks_.size());
   task.first_predecessor = static_cast<std::uint32_t>(predecessors_.size());
   for (const TaskId before : after) {

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +61,11 @@ struct Tag {
   bool operator==(const Tag&) const = default;
 };
 using TagId = std::uint32_t;
+
+// Thrown by a graph that would grow beyond TaskGraph::limit().
+struct TooManyTasks : std::runtime_error {
+  TooManyTasks() : std::runtime_error("more tasks than are wanted") {}
+};
 
 struct Task {
   double amount = 0;
@@ -193,6 +200,9 @@ class TaskGraph {
     predecessors_.reserve(tasks + tasks / 2);
   }
 
+  // No more tasks than these, after folding.
+  void limit(std::size_t tasks) { most_tasks_ = tasks; }
+
   TagId tag(Tag tag);  // the same tag gives the same number
 
   // Records a passage of a new task; passages in the order of their tasks.
@@ -258,6 +268,7 @@ class TaskGraph {
   std::vector<Passage> passages_;
   std::vector<int> multiprocessors_;  // per device; empty without holds
   int device_count_ = 0;
+  std::size_t most_tasks_ = std::numeric_limits<std::size_t>::max();
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;
   std::vector<int> taken_for_, device_taken_for_;  // per link and per device, after folding

@@ -20,35 +20,49 @@ constexpr double kLeastSaved = 0.01;  // share of an iteration: changes that sav
 class WhatIfSearch {
  public:
   WhatIfSearch(const Scenario& scenario, const ExplainOptions& options)
-      : scenario_(scenario), reload_(options.reload), stop_(options.stop) {}
+      : scenario_(scenario), reload_(options.reload), stop_(options.stop), threads_(options.threads) {}
 
   void try_all(std::size_t model, std::size_t group, std::size_t technique, Explanation& out) {
     if (!reload_) return;
     const Group& now = scenario_.groups[group];
-    for (const auto& set : changes_to_try(scenario_, out.prediction, now)) {
+    std::vector<Trial> trials;
+    for (auto& set : changes_to_try(scenario_, out.prediction, now)) {
       stop_if(stop_);
       const auto& changed = loaded(set);
       if (changed && too_old_gpu(*changed, now.devices).empty())
-        add(set, *changed, model, changed->groups[group], technique, out);
+        trials.push_back({std::move(set), &*changed, changed->groups[group]});
     }
-    for (const Group& other : other_orders(scenario_.platform, now)) {
+    for (Group& other : other_orders(scenario_.platform, now)) {
+      Overrides set = {fmt::format("groups=[[{}]]", fmt::join(other.names, ", "))};
+      trials.push_back({std::move(set), &scenario_, std::move(other)});
+    }
+    std::vector<Prediction> predictions(trials.size());
+    in_parallel(trials.size(), threads_, [&](std::size_t i) {
       stop_if(stop_);
-      add({fmt::format("groups=[[{}]]", fmt::join(other.names, ", "))}, scenario_, model, other, technique, out);
+      predictions[i] = predicted(trials[i], model, technique);
+    });
+    const Seconds before = out.prediction.iteration;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const Prediction& then = predictions[i];
+      if (then.status == Status::kOk && before - then.iteration >= before * kLeastSaved)
+        out.what_ifs.push_back({std::move(trials[i].set), then.iteration, then.job});
     }
     std::ranges::stable_sort(out.what_ifs, [](const WhatIf& a, const WhatIf& b) { return a.iteration < b.iteration; });
   }
 
  private:
-  static void add(const Overrides& set, const Scenario& changed, std::size_t model, const Group& group,
-                  std::size_t technique, Explanation& out) {
-    const Prediction& now = out.prediction;
-    Scenario one = changed;
-    one.models = {changed.models[model]};
-    one.groups = {group};
-    one.techniques = {changed.techniques[technique]};
-    const Prediction then = predict(one).front();
-    if (then.status == Status::kOk && now.iteration - then.iteration >= now.iteration * kLeastSaved)
-      out.what_ifs.push_back({set, then.iteration, then.job});
+  struct Trial {
+    Overrides set;
+    const Scenario* changed;
+    Group group;
+  };
+
+  static Prediction predicted(const Trial& trial, std::size_t model, std::size_t technique) {
+    Scenario one = *trial.changed;
+    one.models = {trial.changed->models[model]};
+    one.groups = {trial.group};
+    one.techniques = {trial.changed->techniques[technique]};
+    return predict(one).front();
   }
 
   const std::optional<Scenario>& loaded(const Overrides& set) {
@@ -60,6 +74,7 @@ class WhatIfSearch {
   const Scenario& scenario_;
   const Reload& reload_;
   const std::function<bool()>& stop_;
+  std::size_t threads_;
   std::map<Overrides, std::optional<Scenario>> loaded_;
 };
 
@@ -105,7 +120,7 @@ void explain_each(const Scenario& scenario, const ExplainOptions& options, std::
   for (std::size_t i = 0; i < scenario.techniques.size(); ++i) {
     if (!options.only || options.only == scenario.techniques[i].technique) techniques.push_back(i);
   }
-  const auto predictions = predict(scenario, {.only = options.only, .stop = options.stop});
+  const auto predictions = predict(scenario, {.only = options.only, .threads = options.threads, .stop = options.stop});
   const auto wanted = options.foremost ? foremost(scenario, predictions) : std::vector<bool>(predictions.size(), true);
   const auto count = static_cast<std::size_t>(std::ranges::count(wanted, true));
   std::size_t next = 0;

@@ -39,6 +39,7 @@ struct ExplainOptions {
   // Arguments: explanations done, their total, and simulated cases of the current one.
   std::function<void(std::size_t, std::size_t, std::size_t)> on_progress = {};
   std::function<bool()> stop = {};  // called between cases; throws Stopped where it returns true
+  std::size_t threads = 1;          // more than one: `stop` is called from several at once
   bool partial = false;             // when stopped, return the finished explanations instead of throwing
 };
 

@@ -18,8 +18,8 @@ constexpr double kFar = 4;
 class Sweep {
  public:
   Sweep(const Scenario& scenario, const Transformer& model, const std::vector<Prediction>& known,
-        const std::function<bool()>& stop)
-      : scenario_(scenario), known_(known), stop_(stop) {
+        const std::function<bool()>& stop, std::size_t threads)
+      : scenario_(scenario), known_(known), stop_(stop), threads_(threads) {
     scenario_.models = {model};
     operators_ = build_operator_graph(model);
     const Platform& platform = scenario.platform;
@@ -88,17 +88,20 @@ class Sweep {
     // The memo belongs to the scenario with all its techniques and groups.
     std::vector<Prediction> fresh;
     if (as_known.empty()) {
-      fresh = predict(changed, {.memo = &memo_, .stop = stop_});
+      fresh = predict(changed, {.memo = &memo_, .threads = threads_, .stop = stop_});
     } else {
-      const Network network(changed.platform);
+      std::vector<PlanRequest> requests;
       for (const auto& group : changed.groups) {
         for (const auto& technique : changed.techniques) {
-          if (is_known(technique.technique, group.names)) continue;
-          stop_if(stop_);
-          fresh.push_back(
-              predict_one({changed, changed.models.front(), operators_, group, technique}, network, {.advice = false}));
+          if (!is_known(technique.technique, group.names))
+            requests.push_back({changed, changed.models.front(), operators_, group, technique});
         }
       }
+      fresh.resize(requests.size());
+      in_parallel(requests.size(), threads_, [&](std::size_t i) {
+        stop_if(stop_);
+        fresh[i] = predict_one(requests[i], Network(changed.platform), {.advice = false});
+      });
     }
     for (const auto& old : known_) {
       if (old.model != scenario_.models.front().name) continue;
@@ -157,6 +160,7 @@ class Sweep {
   Scenario scenario_;
   const std::vector<Prediction>& known_;
   const std::function<bool()>& stop_;
+  std::size_t threads_;
   PredictionMemo memo_;
   OperatorGraph operators_;  // of the model
   bool wide_area_ = true, alike_ = true;
@@ -166,9 +170,9 @@ class Sweep {
 }  // namespace
 
 std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
-                                          const std::vector<Prediction>& predictions,
-                                          const std::function<bool()>& stop) {
-  Sweep sweep(scenario, model, predictions, stop);
+                                          const std::vector<Prediction>& predictions, const std::function<bool()>& stop,
+                                          std::size_t threads) {
+  Sweep sweep(scenario, model, predictions, stop, threads);
   if (!sweep.possible()) return std::nullopt;
   return sweep.run();
 }

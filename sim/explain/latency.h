@@ -33,10 +33,11 @@ struct LatencySweep {
 // reused for GPUs that the change does not affect. Nothing where no group of the scenario spans two VMs, or where one has so
 // many GPUs that the sweep would take minutes (more than kMostSweptGpus).
 inline constexpr std::size_t kMostSweptGpus = 32;
-// `stop`: called before each prediction; throws Stopped where it returns true.
+// `stop`: called before each prediction, from several threads at once where `threads` is more than one; throws Stopped where it
+// returns true.
 std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
                                           const std::vector<Prediction>& predictions,
-                                          const std::function<bool()>& stop = {});
+                                          const std::function<bool()>& stop = {}, std::size_t threads = 1);
 
 bool same_pick(const Selection& a, const Selection& b);
 

@@ -51,8 +51,9 @@ std::string largest_part(const DeviceMemory& m) {
   return fmt::format("{} {}", largest->first, to_text(largest->second));
 }
 
-std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
-  const auto& [scenario, model, operators, group, options, tables] = request;
+std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan, std::span<const Prediction> known) {
+  const Scenario& scenario = request.scenario;
+  const OperatorGraph& operators = request.operators;
   const auto memory = memory_of(plan, operators, scenario);
   const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
     return a.needed() - a.limit < b.needed() - b.limit;
@@ -65,7 +66,7 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
     }
   }
   if (const int other = fitting_batch(request); other > 0)
-    ways.push_back(fmt::format("a batch of {}, which divides among {} GPUs", other, group.devices.size()));
+    ways.push_back(fmt::format("a batch of {}, which divides among {} GPUs", other, request.group.devices.size()));
   if (plan.recompute == Recompute::kNone) {
     Plan again = plan;
     again.recompute = Recompute::kFull;
@@ -73,9 +74,14 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   }
   std::vector<std::string> techniques;
   for (const auto& other : scenario.techniques) {
-    if (other.technique == options.technique) continue;
-    if (fits(make_plan({scenario, model, operators, group, other}), operators, scenario))
-      techniques.emplace_back(other.technique->name);
+    if (other.technique == request.options.technique) continue;
+    const auto at = std::ranges::find_if(known, [&](const Prediction& p) {
+      return p.technique == other.technique && p.model == request.model.name && p.group == request.group.names;
+    });
+    const bool fit = at == known.end() ? fits(make_plan({scenario, request.model, operators, request.group, other}),
+                                              operators, scenario)
+                                       : at->status == Status::kOk;
+    if (fit) techniques.emplace_back(other.technique->name);
   }
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
   const std::string more = fmt::format("{} more per GPU", to_text(worst.needed() - worst.limit));

@@ -10,6 +10,7 @@
 #include "sim/engine/capacity.h"
 #include "sim/engine/in_order.h"
 #include "sim/engine/loss_rate.h"
+#include "sim/engine/pending.h"
 
 namespace slmsim {
 namespace {
@@ -190,7 +191,8 @@ class IterationLoop {
     if (in_order_) options_.always_events = true;
     in_order_.reset();
     last_ = {};  // frees its memory for the next one
-    last_ = simulate(graph_, before, options_);
+    if (!successors_) successors_.emplace(graph_);
+    last_ = simulate(graph_, before, options_, &*successors_);
   }
   Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
   const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
@@ -205,6 +207,7 @@ class IterationLoop {
   const TaskGraph& graph_;
   SimulationOptions options_;
   std::optional<InOrder> in_order_;
+  std::optional<Successors> successors_;
   Timeline last_;
 };
 

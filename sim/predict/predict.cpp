@@ -270,7 +270,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
   }
   if (out.status != Status::kOk && !options.time_misfits) return out;
-  const LowerRequest to_lower{*out.plan, request.operators, request.scenario, network};
+  LowerRequest to_lower{*out.plan, request.operators, request.scenario, network};
+  to_lower.most_tasks = options.most_tasks;
   simulate_job(request, options, to_lower, known, out);
   out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
@@ -302,15 +303,8 @@ std::string name_of(Status status) {
 }
 
 std::string name_of(Fit fit) {
-  switch (fit) {
-    case Fit::kFits:
-      return "fits";
-    case Fit::kAtEdge:
-      return "at the edge";
-    case Fit::kDoesNotFit:
-      return "does not fit";
-  }
-  return "";
+  constexpr const char* kNames[] = {"fits", "at the edge", "does not fit"};  // in the order of Fit
+  return kNames[static_cast<std::size_t>(fit)];
 }
 
 std::string group_text(const std::vector<std::string>& all) {
@@ -344,6 +338,8 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   };
   std::vector<Question> questions;
   std::vector<Prediction> out;
+  PredictOptions without_advice = options;
+  without_advice.advice = false;
   const auto answer = [&](std::size_t threads) {
     const std::size_t before = out.size();
     out.resize(before + questions.size());
@@ -363,8 +359,15 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
       stop_if(options.stop);
       const auto& [request, known] = questions[order[i]];
       Prediction& prediction = out[before + order[i]];
-      prediction = predict_one(request, own ? *own : *network, options, known);
+      prediction = predict_one(request, own ? *own : *network, without_advice, known);
       note_assumptions(assumptions, scenario, prediction);
+    });
+    // Once all are known, because advice names the techniques that fit.
+    in_parallel(options.advice ? questions.size() : 0, threads, [&](std::size_t i) {
+      Prediction& p = out[before + i];
+      if (p.status != Status::kOutOfMemory || !p.reason.empty()) return;
+      stop_if(options.stop);
+      p.reason = out_of_memory_advice(questions[i].request, *p.plan, out);
     });
     questions.clear();
   };
@@ -381,7 +384,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
         questions.push_back({{scenario, model, operators, group, technique}, known});
       }
     }
-    if (options.memo) answer(1);  // the memo is for one thread, and holds one model's operators at a time
+    if (options.memo) answer(options.threads);  // the memo holds one model's operators at a time
   }
   answer(options.simgrid ? 1 : options.threads);  // SimGrid has one engine per process
   return out;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -108,7 +110,9 @@ struct PredictOptions {
   bool ignore_memory = false;      // treat out-of-memory plans as if they fitted
   bool time_misfits =
       false;  // simulate out-of-memory plans too, unless they need many times the memory; they stay kOutOfMemory
-  bool coarse = false;              // a first iteration that is long stands for all
+  bool coarse = false;  // a first iteration that is long stands for all
+  // Of a graph that is simulated; predict_one() throws TooManyTasks where there are more.
+  std::size_t most_tasks = std::numeric_limits<std::size_t>::max();
   std::size_t threads = 1;          // for predict(): runs in parallel; same results
   std::function<bool()> stop = {};  // for predict(): called before each prediction; throws Stopped if it returns true
 };
@@ -129,7 +133,8 @@ TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, co
 // The nearest change that would let an out-of-memory plan fit.
 
 // "gat/0 needs 28.1 GiB of 21.6 GiB (activations 18.2 GiB, ...): 6.5 GiB too much; it would fit with ...".
-std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan);
+// `known`: predictions of the scenario, whose techniques on this group are not planned again.
+std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan, std::span<const Prediction> known = {});
 
 // The largest part of a GPU's memory: "activations 18.2 GiB".
 std::string largest_part(const DeviceMemory& memory);

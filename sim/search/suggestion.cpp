@@ -23,6 +23,9 @@ constexpr double kWorkOfPlan = 150;
 constexpr int kMostMicroBatches = 8;
 // Effort of the search for a way to fit: a fraction of a second.
 constexpr double kShortSearch = 0.005;
+// A change may multiply the tasks: a chain of a VM's GPUs (NCCL's tree) sends each chunk over each edge, where a ring of equal
+// GPUs is one chain of tasks. A larger graph takes more than a tenth of a second to build and simulate.
+constexpr std::size_t kMostTasksOfTrial = 200'000;
 // Other kernels make no prediction the best that takes longer than this multiple of the best.
 constexpr double kFarBehind = 4;
 // A pick that waits for a larger share of the time may be faster on fewer GPUs, with a technique that needs less memory.
@@ -138,12 +141,13 @@ std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& 
 
 Candidate cell_of(const Prediction& p) { return {p.model, p.technique->name, p.group}; }
 
-std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
-                                      PredictionMemo& memo) {
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells, PredictionMemo& memo,
+                                      std::size_t most_tasks) {
   const Network network(scenario.platform);
   PredictOptions options;
   options.advice = false;
   options.time_misfits = true;
+  options.most_tasks = most_tasks;
   auto& plans = memo.lowered_plans(scenario);
   std::vector<Prediction> out(cells.size());
   for (Prediction& p : out) p.status = Status::kUnsupported;
@@ -154,8 +158,11 @@ std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const 
         LoweredPlan* known = technique.technique->lower_again ? &*plan : nullptr;
         ++plan;
         for (std::size_t i = 0; i < cells.size(); ++i) {
-          if (cells[i] == Candidate{model.name, technique.technique->name, group.names})
+          if (cells[i] != Candidate{model.name, technique.technique->name, group.names}) continue;
+          try {
             out[i] = predict_one({scenario, model, memo.operators(model), group, technique}, network, options, known);
+          } catch (const TooManyTasks&) {  // remains unsupported
+          }
         }
       }
     }
@@ -179,7 +186,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     if (!on || !too_old_gpu(changed, on->devices).empty()) return true;
     left -= work_on(scenario, best, cell.group);
     if (left < 0 || (options.stop && options.stop())) return false;
-    fastest.offer(predict_cells(changed, std::vector{cell}, memo).front(), change);
+    fastest.offer(predict_cells(changed, std::vector{cell}, memo, kMostTasksOfTrial).front(), change);
     return true;
   };
   std::vector<Overrides> of_kernels;

@@ -26,8 +26,7 @@ struct FoldedCollective {
     std::vector<TaskId> begin;
     for (int rank = 0; rank < static_cast<int>(platform.devices.size()); ++rank) {
       devices.push_back(rank);
-      begin.push_back(graph.compute(rank, Seconds{ready[rank]},
-                                    graph.tag({"ready", TaskClass::kForward}), {}));
+      begin.push_back(graph.compute(rank, Seconds{ready[rank]}, graph.tag({"ready", TaskClass::kForward}), {}));
     }
     if (rules.together) graph.begin_group(devices);
     Ring ring(graph, network, devices, rules);
@@ -67,6 +66,19 @@ TEST(Fold, GpusAreAlikeOnlyWhereKernelsSlowThemAlike) {
   EXPECT_DOUBLE_EQ(simulate(graph).end.value, 4);  // 3 s at six eighths
   EXPECT_THROW(held_on_two(0.5, 2).settle(), ColouringError);
   EXPECT_THROW(held_on_two(1, 3).settle(), ColouringError);
+}
+
+TEST(Fold, TheLimitOfAGraphCountsWhatRemainsOfEqualTasks) {
+  TaskGraph whole({}, 3), folded({}, Colouring{{0, 0, 0}, {}});
+  const auto add = [](TaskGraph& graph, int device) { graph.compute(device, Seconds{1}, graph.tag({"work"}), {}); };
+  for (TaskGraph* graph : {&whole, &folded}) {
+    graph->limit(2);
+    add(*graph, 0);
+    add(*graph, 1);
+  }
+  EXPECT_THROW(add(whole, 2), TooManyTasks);
+  add(folded, 2);
+  EXPECT_EQ(folded.tasks().size(), 1u);
 }
 
 TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {

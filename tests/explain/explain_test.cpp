@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/explain/latency.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -263,6 +264,42 @@ TEST(Explain, TriesChangesByPredictingThem) {
   EXPECT_THAT(
       e.advice,
       testing::HasSubstr("tcp_wmem=11584B, 1.75 s in place of 6 s (-71 %). Limited most by window, 83 % of the time."));
+}
+
+TEST(Explain, IsTheSameInThreads) {
+  Scenario scenario = quick(2, 1);
+  set_rtt(scenario, 1);
+  for (auto& vm : scenario.platform.vms) vm.type.tcp.send_buffer = kNarrow;
+  ExplainOptions options;
+  options.reload = [&](const Overrides& more) -> std::optional<Scenario> {
+    Scenario wider = scenario;
+    for (auto& vm : wider.platform.vms) vm.type.tcp.send_buffer = kNarrow * static_cast<double>(more.front().size());
+    return wider;
+  };
+  const auto alone = explain(scenario, options).at(0).what_ifs;
+  options.threads = 4;
+  const auto together = explain(scenario, options).at(0).what_ifs;
+  ASSERT_EQ(alone.size(), together.size());
+  EXPECT_GT(alone.size(), 3u);
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(alone[i].set, together[i].set);
+    EXPECT_EQ(alone[i].iteration, together[i].iteration);
+  }
+}
+
+TEST(LatencySweep, IsTheSameInThreads) {
+  Scenario scenario = quick(3, 1);
+  set_rtt(scenario, 0.01);
+  scenario.techniques.push_back(with(named("Pipeshard"), 1));
+  const auto predictions = predict(scenario);
+  const auto alone = sweep_latency(scenario, scenario.models.front(), predictions),
+             together = sweep_latency(scenario, scenario.models.front(), predictions, {}, 4);
+  ASSERT_TRUE(alone && together);
+  ASSERT_EQ(alone->points.size(), together->points.size());
+  for (std::size_t i = 0; i < alone->points.size(); ++i) {
+    for (std::size_t p = 0; p < predictions.size(); ++p)
+      EXPECT_EQ(alone->points[i].predictions[p].job, together->points[i].predictions[p].job);
+  }
 }
 
 // A compiler halves what computing takes, where the GPU can run what it makes.

@@ -6,6 +6,7 @@
 
 #include "sim/fit/intervals.h"
 #include "sim/predict/algorithm.h"
+#include "sim/search/suggestion.h"
 
 namespace slmsim::verdict_test {
 namespace {
@@ -229,6 +230,16 @@ TEST(Verdict, SuggestsNothingWhereNothingCanFit) {
   const Case gat("scenarios/gat-amst.yaml", none);
   const Verdict verdict = gat.verdicts().front();
   EXPECT_FALSE(verdict.best || verdict.would_fit);
+}
+
+TEST(Suggestion, PredictsNoCellOfMoreTasksThanTheLimit) {
+  const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  const std::vector<Candidate> cells = {cell_of(gat.result.predictions.front())};
+  PredictionMemo memo;
+  EXPECT_EQ(predict_cells(gat.result.scenario, cells, memo, 10).front().status, Status::kUnsupported);
+  const Prediction whole = predict_cells(gat.result.scenario, cells, memo).front();
+  EXPECT_EQ(whole.status, Status::kOk);
+  EXPECT_EQ(whole.job, gat.result.predictions.front().job);
 }
 
 TEST(Verdict, StopsWhenAsked) {

@@ -20,6 +20,7 @@ int in_whole_rounds(int micro_batches, const Plan& plan) {
 
 TaskGraph begin_graph(const LowerRequest& request, std::shared_ptr<const std::vector<Link>> links) {
   TaskGraph graph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()), request.alike);
+  graph.limit(request.most_tasks);
   if (request.only_connections) graph.fold()->differ();
   return graph;
 }

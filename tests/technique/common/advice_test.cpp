@@ -20,11 +20,11 @@ struct Case {
     scenario.techniques = {{named("Data"), {}}};
     for (auto& device : scenario.platform.devices) device.gpu.memory = Bytes{memory};
   }
-  std::string advice() const {
+  std::string advice(std::span<const Prediction> known = {}) const {
     Group group{{"a"}, {0, 1, 2}};
     const PlanRequest request{scenario, model, operators, group, scenario.techniques.front()};
     const PlanResult result = make_plan(request);
-    return result.plan ? out_of_memory_advice(request, *result.plan) : result.reason;
+    return result.plan ? out_of_memory_advice(request, *result.plan, known) : result.reason;
   }
   double needed() const {
     Group group{{"a"}, {0, 1, 2}};
@@ -45,6 +45,21 @@ TEST(Advice, NamesTheBatchThatDividesAmongTheGpus) {
   EXPECT_THAT(Case(13, room).advice(), HasSubstr("a batch of 12, which divides among 3 GPUs"));
   EXPECT_THAT(Case(14, room).advice(), HasSubstr("a batch of 15, which divides among 3 GPUs"));  // 14 is nearer to 15
   EXPECT_THAT(Case(12, room / 2).advice(), Not(HasSubstr("a batch of")));
+}
+
+TEST(Advice, TakesWhatFitsFromKnownPredictions) {
+  Case none(12, 1);
+  none.scenario.techniques.push_back({named("FSDP"), {}});
+  EXPECT_THAT(none.advice(), Not(HasSubstr("FSDP")));
+  std::vector<Prediction> known(1);
+  known[0].model = none.model.name;
+  known[0].technique = named("FSDP");
+  known[0].group = {"b"};
+  EXPECT_THAT(none.advice(known), Not(HasSubstr("FSDP")));
+  known[0].group = {"a"};
+  EXPECT_THAT(none.advice(known), HasSubstr("it would fit with FSDP"));
+  known[0].status = Status::kOutOfMemory;
+  EXPECT_THAT(none.advice(known), Not(HasSubstr("FSDP")));
 }
 
 }  // namespace
