@@ -22,8 +22,8 @@ cublasHandle_t handle_on(cudaStream_t stream) {
     check_blas(cublasCreate(&made), "cublasCreate");
     return made;
   }();
-  check_blas(cublasSetStream(handle, stream), "cublasSetStream");
-  return handle;
+  check_blas(cublasSetStream(kHandle, stream), "cublasSetStream");
+  return kHandle;
 }
 
 class Gemm final : public Product {
