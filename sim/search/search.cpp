@@ -217,13 +217,14 @@ class Search {
       const std::optional<RankedChoice>& best = ranking_.best_of(kind);
       for (const auto& [bound, i] : open) {
         if ((best && bound > best->cost) || over()) break;
-        if (!known.insert(i).second || (best && cost(i, quick_.job(i, outline_.step(i))) > best->cost)) continue;
+        if (known.contains(i) || (best && cost(i, quick_.job(i, outline_.step(i))) > best->cost)) continue;
         const auto assessed = evaluator_.assess({i});
         if (assessed.empty()) return;
         if (assessed.front().status != Status::kOk || (best && cost(i, assessed.front().job) > best->cost)) continue;
         const auto measured = evaluator_.measure({i});
         if (measured.empty()) return;
         seen_[i] = true;
+        known.insert(i);
         add({i, measured.front(), cost(i, measured.front())});
       }
     }
