@@ -1,8 +1,11 @@
 // slmsim fit SCENARIO --measured FILE: fits unknown values to pilot runs.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/predict/algorithm.h"
 #include "sim/report/report.h"
 
 namespace slmsim {
@@ -62,8 +65,16 @@ int next_verb(const NextOptions& options) {
   rules.trial_epochs = 1;
   rules.seed = options.interval.seed;
   NextReport report{scenario, candidates, draws.fitted_to, {}, draws.remarks};
-  for (const auto& model : scenario.models)
-    report.picks.push_back(next_run(scenario, ensemble, model.name, open, rules));
+  // In the order of the scenario's models.
+  for (const Selection& pick : select_techniques(scenario, predict(scenario, {.advice = false}), Algorithm::kAmended)) {
+    const auto at = std::ranges::find_if(candidates, [&](const Candidate& c) {
+      return pick.technique && c.model == pick.model && c.technique == pick.technique->name && c.group == pick.group;
+    });
+    const auto selected =
+        at == candidates.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - candidates.begin()));
+    report.picks.push_back(next_run(scenario, ensemble, pick.model, open, rules, selected));
+    report.selected.push_back(selected);
+  }
   write_result(options.format == "json" ? to_json(report) : to_table(report), options.output);
   return kDone;
 }

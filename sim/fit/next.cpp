@@ -12,8 +12,9 @@ constexpr double kFailure =
 
 class Advisor {
  public:
-  Advisor(const Scenario& scenario, const Ensemble& ensemble, const std::string& model, const NextRules& rules)
-      : scenario_(scenario), ensemble_(ensemble), rules_(rules) {
+  Advisor(const Scenario& scenario, const Ensemble& ensemble, const std::string& model, const NextRules& rules,
+          std::optional<std::size_t> selected)
+      : scenario_(scenario), ensemble_(ensemble), rules_(rules), selected_(selected) {
     for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
       if (ensemble.cells[c].model == model) own_.push_back(c);
       changes_.push_back(one_changes_training(scenario.techniques, ensemble.cells[c].technique));
@@ -58,19 +59,23 @@ class Advisor {
     return regrets_[pick][world] <= scenario_.selection.delta * bests_[world];
   }
 
-  // The least expected cost; of near ties within delta, one that leaves the training as it is (predict/algorithm.h).
+  // The least expected cost; of near ties within delta the selected one, or one that leaves the training as it is
+  // (predict/algorithm.h).
   std::size_t pick_of(const std::vector<double>& weights) const {
     double best = 0;
     for (std::size_t w = 0; w < weights.size(); ++w) best += std::isfinite(bests_[w]) ? weights[w] * bests_[w] : 0;
     std::size_t pick = own_.front(), usual = pick;
-    double least = kNever, least_usual = kNever;
+    double least = kNever, least_usual = kNever, of_selected = kNever;
     for (const std::size_t c : own_) {
       const double sum = std::inner_product(weights.begin(), weights.end(), regrets_[c].begin(), 0.0);
+      if (c == selected_) of_selected = sum;
       if (sum < least * (1 - 1e-9)) least = sum, pick = c;
       if (changes_[c]) continue;
       if (sum < least_usual * (1 - 1e-9)) least_usual = sum, usual = c;
     }
-    return best + least_usual <= (best + least) * (1 + scenario_.selection.delta) ? usual : pick;
+    const double near = (best + least) * (1 + scenario_.selection.delta);
+    if (best + of_selected <= near) return *selected_;
+    return best + least_usual <= near ? usual : pick;
   }
 
   NextRun judge(std::size_t candidate, const NextPick& now) const {
@@ -131,6 +136,7 @@ class Advisor {
   const Scenario& scenario_;
   const Ensemble& ensemble_;
   const NextRules& rules_;
+  std::optional<std::size_t> selected_;
   std::vector<std::size_t> own_;
   std::vector<bool> changes_;  // per candidate: whether it changes the training
   std::vector<std::vector<double>>
@@ -214,8 +220,8 @@ std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
 }
 
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,
-                  const std::vector<std::size_t>& open, const NextRules& rules) {
-  return Advisor(scenario, ensemble, model, rules).advise(model, open);
+                  const std::vector<std::size_t>& open, const NextRules& rules, std::optional<std::size_t> selected) {
+  return Advisor(scenario, ensemble, model, rules, selected).advise(model, open);
 }
 
 }  // namespace slmsim

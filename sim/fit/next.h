@@ -53,8 +53,10 @@ std::vector<std::size_t> open_candidates(const Ensemble& ensemble);
 Ensemble ensemble_of_rivals(const Draws& draws, const Experiment& experiment, Objective objective, std::size_t count,
                             const std::function<bool()>& stop = {});
 
-// Among the candidates of one model. `open`: those that may be run.
+// Among the candidates of one model. `open`: those that may be run. `selected`: the scenario's pick by the central predictions
+// (sim/predict/algorithm.h), which is kept where no other has an expected cost less by more than delta.
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,
-                  const std::vector<std::size_t>& open, const NextRules& rules);
+                  const std::vector<std::size_t>& open, const NextRules& rules,
+                  std::optional<std::size_t> selected = {});
 
 }  // namespace slmsim

@@ -154,9 +154,11 @@ double fits_of(const Ensemble& ensemble, std::size_t cell) {
 std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Candidate>& cells) {
   std::vector<std::string> out;
   for (const auto& cell : cells) {
-    std::string kind = cell.model + " " + cell.technique;
+    std::string kind = cell.model;
     for (const auto& group : scenario.groups) {
       if (group.names != cell.group) continue;
+      // On one GPU techniques have nothing to exchange, and err alike.
+      if (group.devices.size() != 1) kind += " " + cell.technique;
       for (const int device : group.devices) kind += " " + scenario.platform.devices[device].gpu.name;
     }
     out.push_back(std::move(kind));

@@ -48,7 +48,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 // on equal GPUs share the model's discrepancy; where one of them was run, the discrepancy is not drawn.
 std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
                                              Objective objective, std::size_t draws, std::uint64_t seed);
-// Kind of each cell: technique and GPUs; cells of a kind share discrepancies.
+// Kind of each cell: technique and GPUs, or one GPU with any technique; cells of a kind share discrepancies.
 std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Candidate>& cells);
 
 // Evaluates the pick in these outcomes, among cells of its model.

@@ -126,10 +126,15 @@ std::string to_table(const NextReport& report) {
   std::string out = fmt::format("{}, {}\n", report.scenario.name,
                                 report.fitted_to.empty() ? "nothing measured yet" : "fitted to " + report.fitted_to);
   for (const auto& remark : report.remarks) out += fmt::format("remark: {}\n", remark);
-  for (const auto& pick : report.picks) {
+  for (std::size_t m = 0; m < report.picks.size(); ++m) {
+    const NextPick& pick = report.picks[m];
     out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on average {} behind the best\n",
                        pick.model, report.candidates[pick.pick].text(), 100 * pick.right,
                        regret_text(report, pick.regret));
+    const auto selected = m < report.selected.size() ? report.selected[m] : std::nullopt;
+    if (selected && selected != pick.pick)
+      out += fmt::format("  slmsim run picks {} by central values; on average over the draws it costs more\n",
+                         report.candidates[*selected].text());
     const auto name_of = [&](const NextRun& run) { return report.candidates[run.candidate].text(); };
     const auto listed = std::span(pick.runs).first(std::min(kListed, pick.runs.size()));
     const std::size_t width = column_width(listed, 40, name_of);

@@ -82,18 +82,26 @@ std::vector<std::string> remarks_of(const PlannedModel& m) {
   return remarks_of(listed);
 }
 
+std::vector<std::string> names_of(const std::vector<const Technique*>& techniques) {
+  std::vector<std::string> out;
+  out.reserve(techniques.size());
+  for (const Technique* technique : techniques) out.emplace_back(technique->name);
+  return out;
+}
+
 // Says whether using VMs together is worth their distance.
 std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
-  const auto named = [&](const NamedPlan& p) {
-    return fmt::format("{} on {} ({}), {}", p.technique->name, group_text(p.group), p.description,
-                       cost_text(p.cost, report));
+  const auto line = [&](const char* what, const NamedPlan& p) {
+    return wrapped("  ", fmt::format("best{}: {}, {} on {} ({}), {}", what,
+                                     p.listed ? fmt::format("{}.", *p.listed + 1) : "behind the list",
+                                     p.technique->name, group_text(p.group), p.description, cost_text(p.cost, report)));
   };
   const bool changed = m.unchanged && !m.search.best.empty() && m.unchanged->cost > m.search.best.front().cost &&
                        !(m.one_vm && m.several_vms && m.unchanged->cost == m.one_vm->cost);
-  std::string unchanged = changed ? wrapped("  ", "best, the training unchanged: " + named(*m.unchanged)) : "";
+  std::string unchanged = changed ? line(", the training unchanged", *m.unchanged) : "";
   if (!m.one_vm || !m.several_vms) return unchanged;
-  std::string best = unchanged + wrapped("  ", "best on several VMs: " + named(*m.several_vms)) +
-                     wrapped("  ", "best on one VM, the training unchanged: " + named(*m.one_vm));
+  std::string best =
+      unchanged + line(" on several VMs", *m.several_vms) + line(" on one VM, the training unchanged", *m.one_vm);
   const double ratio = m.one_vm->cost / m.several_vms->cost;
   if (report.objective == PlanObjective::kDeadline) return best;
   return best +
@@ -183,6 +191,10 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     if (p.round) out += wrapped("  ", fmt::format("in {}.: {}", i + 1, round_text(*p.round)));
     if (p.warm_up) out += wrapped("  ", fmt::format("in {}.: {}", i + 1, warm_up_text(*p.warm_up)));
   }
+  for (std::size_t i = 0; i < s.best.size(); ++i) {
+    if (!m.alike[i].empty())
+      out += wrapped("  ", fmt::format("equal to {}. on one GPU: {}", i + 1, fmt::join(names_of(m.alike[i]), ", ")));
+  }
   for (const auto& remark : remarks_of(m)) out += wrapped("  ", "remark: " + remark);
   out += far_apart_text(report, m);
   for (const auto& limit : m.limits)
@@ -208,6 +220,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
                     {"memory_limit_bytes", memory ? std::llround(memory->limit.value) : 0},
                     {"job", i < m.jobs.size() && m.jobs[i] ? job_json(*m.jobs[i]) : Json(nullptr)},
                     {"options", m.descriptions[i]},
+                    {"alike", names_of(m.alike[i])},
                     {"set", m.overrides[i]},
                     {"command", run_command(report, m, i)},
                     {"behind_by", i == 0 ? "" : why_behind(m.predictions[0], p)}});
@@ -236,7 +249,8 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
     return Json{{"technique", p.technique->name},
                 {"group", in_ranges(p.group)},
                 {"options", p.description},
-                {"cost", rounded(p.cost)}};
+                {"cost", rounded(p.cost)},
+                {"listed", p.listed ? Json(*p.listed + 1) : Json(nullptr)}};
   };
   if (m.unchanged) out["training_unchanged"] = named(*m.unchanged);
   if (m.one_vm && m.several_vms) {

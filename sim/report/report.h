@@ -93,7 +93,8 @@ struct NextReport {
   std::vector<Candidate> candidates;
   std::string fitted_to;  // empty: not fitted
   std::vector<NextPick> picks;
-  std::vector<std::string> remarks = {};  // on the fit
+  std::vector<std::string> remarks = {};                  // on the fit
+  std::vector<std::optional<std::size_t>> selected = {};  // the picks of `run`, by model
 };
 
 std::string to_table(const NextReport& report);

@@ -45,10 +45,25 @@ Pick pick_of(const Scenario& scenario, const std::vector<Prediction>& prediction
   return {};
 }
 
-std::optional<NamedPlan> in_words(const Space& space, const std::optional<RankedChoice>& found) {
+std::optional<NamedPlan> in_words(const Space& space, const std::optional<RankedChoice>& found,
+                                  const std::vector<RankedChoice>& list) {
   if (!found) return std::nullopt;
   const Choice choice = space.choice(found->choice);
-  return NamedPlan{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
+  NamedPlan out{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
+  const auto at = std::ranges::find(list, found->choice, &RankedChoice::choice);
+  if (at != list.end()) out.listed = static_cast<std::size_t>(at - list.begin());
+  return out;
+}
+
+std::vector<const Technique*> techniques_alike(const Space& space, const RankedChoice& plan) {
+  std::vector<const Technique*> out = {space.base(space.choice(plan.choice)).technique};
+  out.reserve(plan.alike.size() + 1);
+  for (const std::size_t other : plan.alike) {
+    const Technique* technique = space.base(space.choice(other)).technique;
+    if (std::ranges::find(out, technique) == out.end()) out.push_back(technique);
+  }
+  out.erase(out.begin());
+  return out;
 }
 
 PlannedModel described(const Space& space, SearchResult found, bool with_limits, const Deadline& deadline) {
@@ -65,6 +80,7 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
     const Choice choice = space.choice(found.best[i].choice);
     out.choices.push_back(choice);
     out.descriptions.push_back(space.describe(choice));
+    out.alike.push_back(techniques_alike(space, found.best[i]));
     out.overrides.push_back(space.overrides(choice));
     out.predictions.push_back(predict(space, operators, choice, {.links = egress}));
     const RunSetup setup = space.setup(choice);
@@ -73,9 +89,9 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
   if (!out.choices.empty()) out.best = space.setup(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
   if (tells_kinds(space.scenario())) {
-    out.one_vm = in_words(space, found.one_vm);
-    out.several_vms = in_words(space, found.several_vms);
-    out.unchanged = in_words(space, found.unchanged);
+    out.one_vm = in_words(space, found.one_vm, found.best);
+    out.several_vms = in_words(space, found.several_vms, found.best);
+    out.unchanged = in_words(space, found.unchanged, found.best);
   }
   out.search = std::move(found);
   return out;

@@ -25,14 +25,17 @@ struct NamedPlan {
   std::vector<std::string> group;
   std::string description;
   double cost = 0;
+  std::optional<std::size_t> listed = {};  // its place in the list, from 0
 };
 
 // The plans of one model.
 struct PlannedModel {
   std::string model;
   SearchResult search;
-  std::vector<Choice> choices;                  // of the list
-  std::vector<std::string> descriptions;        // of the list
+  std::vector<Choice> choices;            // of the list
+  std::vector<std::string> descriptions;  // of the list
+  std::vector<std::vector<const Technique*>>
+      alike;                                    // of the list: other techniques that take the same time on its one GPU
   std::vector<Overrides> overrides;             // of the list: for `slmsim run`
   std::vector<Prediction> predictions;          // of the list
   std::vector<std::optional<JobOutcome>> jobs;  // of the list; nothing where the scenario has no `job`

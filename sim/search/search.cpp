@@ -15,6 +15,7 @@
 #include "sim/predict/predict.h"
 #include "sim/search/bound.h"
 #include "sim/search/outline.h"
+#include "sim/search/ranking.h"
 
 namespace slmsim {
 namespace {
@@ -35,7 +36,8 @@ class Search {
         options_(options),
         quick_(space, options.objective),
         outline_(space),
-        seen_(space.size(), false) {
+        seen_(space.size(), false),
+        ranking_(space, options.list) {
     for (std::size_t i = 0; i < space.size(); ++i) result_.choices += options.shard.holds(i) ? 1 : 0;
     effort_wanted_ = options.effort;
   }
@@ -57,7 +59,7 @@ class Search {
     if (!result_.proven) result_.least_left = least_left();
     for (const auto& [kind, those] : refused_) result_.refused.push_back(those);
     std::ranges::stable_sort(result_.refused, std::greater{}, &RefusedChoices::count);
-    list();
+    ranking_.report(result_);
     return std::move(result_);
   }
 
@@ -104,8 +106,9 @@ class Search {
 
   // Largest cost with which a choice may still be listed; for the proof, with which it may be the best.
   double threshold() const {
-    if (options_.exhaustive || list_.size() < (proving_ ? 1 : options_.list)) return kInfinite;
-    return (proving_ ? list_.front() : list_.back()).cost * (1 + kSame);
+    const std::vector<RankedChoice>& list = ranking_.list();
+    if (options_.exhaustive || list.size() < (proving_ ? 1 : options_.list)) return kInfinite;
+    return (proving_ ? list.front() : list.back()).cost * (1 + kSame);
   }
 
   void try_all(const std::vector<std::size_t>& choices) {
@@ -192,55 +195,36 @@ class Search {
     if (those.count++ == 0) those.reason = reason;
   }
 
-  void add(RankedChoice found) {
+  void add(const RankedChoice& found) {
     ++result_.simulated;
-    for (const Kind& kind : kinds_) {
-      std::optional<RankedChoice>& best = result_.*kind.best;
-      if (is_of(kind, found.choice) &&
-          (!best || std::tie(found.cost, found.choice) < std::tie(best->cost, best->choice)))
-        best = found;
-    }
-    found_.push_back(found);
-    std::ranges::sort(found_, {}, [](const RankedChoice& f) { return std::pair(f.cost, f.choice); });
-    if (found_.size() > kKept) found_.pop_back();
-    list();
+    ranking_.add(found);
   }
 
-  // Choices whose best one is told beside the best of all.
-  struct Kind {
-    std::optional<bool> one_vm;  // on GPUs of one VM, or of several; absent: of any
-    bool unchanged;              // leaves the training unchanged
-    std::optional<RankedChoice> SearchResult::*best;
-  };
-  bool is_of(const Kind& kind, std::size_t choice) const {
-    return (!kind.one_vm || *kind.one_vm == space_.is_on_one_vm(space_.choice(choice))) &&
-           !(kind.unchanged && space_.changes_training(space_.choice(choice)));
-  }
-
-  // The best of each kind among plain choices, with and without rematerialisation, whatever the best of all: what that rules
-  // out is simulated here, the cheapest bounds first, until no other can be better.
-  void settle(const std::vector<std::size_t>& plain) {
+  // The best of each kind among these choices, with and without rematerialisation, whatever the best of all: what that rules out
+  // is simulated here, the cheapest bounds first, until no other can be better.
+  void settle(const std::vector<std::size_t>& some) {
     std::set<std::size_t> known;
-    for (const auto& f : found_) known.insert(f.choice);
-    for (const Kind& kind : kinds_) {
+    for (const auto& f : ranking_.found()) known.insert(f.choice);
+    for (const Ranking::Kind& kind : Ranking::kinds()) {
       std::vector<std::pair<double, std::size_t>> open;
-      for (const std::size_t one : plain) {
-        if (!is_of(kind, one)) continue;
+      for (const std::size_t one : some) {
+        if (!ranking_.is_of(kind, one)) continue;
         for (const std::size_t i : {one, other_rematerialisation(one).value_or(one)}) {
           if (options_.shard.holds(i) && !known.contains(i)) open.emplace_back(quick(i), i);
         }
       }
       std::sort(open.begin(), open.end());
-      const std::optional<RankedChoice>& best = result_.*kind.best;
+      const std::optional<RankedChoice>& best = ranking_.best_of(kind);
       for (const auto& [bound, i] : open) {
         if ((best && bound > best->cost) || over()) break;
-        if (!known.insert(i).second || (best && cost(i, quick_.job(i, outline_.step(i))) > best->cost)) continue;
+        if (known.contains(i) || (best && cost(i, quick_.job(i, outline_.step(i))) > best->cost)) continue;
         const auto assessed = evaluator_.assess({i});
         if (assessed.empty()) return;
         if (assessed.front().status != Status::kOk || (best && cost(i, assessed.front().job) > best->cost)) continue;
         const auto measured = evaluator_.measure({i});
         if (measured.empty()) return;
         seen_[i] = true;
+        known.insert(i);
         add({i, measured.front(), cost(i, measured.front())});
       }
     }
@@ -252,42 +236,15 @@ class Search {
     return space_.find(choice);
   }
 
-  // Among choices with the same cost, GPUs and technique, lists the one with the smallest number. On a single GPU, techniques
-  // with the same cost count as the same.
-  void list() {
-    list_.clear();
-    for (const auto& f : found_) {
-      const auto same = std::find_if(list_.begin(), list_.end(), [&](const auto& other) { return alike(f, other); });
-      if (same == list_.end()) {
-        if (list_.size() == options_.list) break;
-        list_.push_back(f);
-      } else if (f.choice < same->choice) {
-        *same = f;
-      }
-    }
-    result_.best = list_;
-  }
-
-  bool alike(const RankedChoice& a, const RankedChoice& b) const {
-    const Choice x = space_.choice(a.choice), y = space_.choice(b.choice);
-    if (std::abs(a.cost - b.cost) > kSame * b.cost) return false;
-    if (x[kTechniqueOf] != y[kTechniqueOf] && space_.group(x).devices.size() > 1) return false;
-    auto p = space_.group(x).devices, q = space_.group(y).devices;
-    std::sort(p.begin(), p.end());
-    std::sort(q.begin(), q.end());
-    return p == q;
-  }
-
-  // The scenario's own choices that may be better, whatever the effort: they cost as much as `slmsim run`.
+  // The scenario's own choices that may be listed, whatever the effort: they cost as much as `slmsim run`.
   void as_given() {
     const double wanted = std::exchange(effort_wanted_, 0), spent = effort_;
-    proving_ = true;
     std::vector<std::size_t> given;
     for (const Space::Block& block : space_.blocks()) {
       if (space_.is_as_given(space_.lists()[block.list].front())) given.push_back(block.first);
     }
     try_all(given);
-    proving_ = false;
+    if (options_.kinds) settle(given);
     effort_ = spent;
     effort_wanted_ = wanted;
   }
@@ -315,9 +272,8 @@ class Search {
       seeds.push_back(i);
       if (of_technique[space_.choice(i)[kTechniqueOf]]++ < kFirstSeeds) first.push_back(i);
     }
-    try_all(first);
-    as_given();
     plant(first);
+    as_given();
     plant(seeds);
     if (options_.kinds) settle(plain);
   }
@@ -336,8 +292,8 @@ class Search {
   void climb() {
     for (bool moved = true; moved && !over();) {
       moved = false;
-      for (std::size_t i = 0; i < std::min(kExpanded, found_.size()) && !moved; ++i) {
-        const std::size_t choice = found_[i].choice;
+      for (std::size_t i = 0; i < std::min(kExpanded, ranking_.found().size()) && !moved; ++i) {
+        const std::size_t choice = ranking_.found()[i].choice;
         if (!expanded_.insert(choice).second) continue;
         moved = true;
         try_all(space_.neighbours(choice));
@@ -367,11 +323,10 @@ class Search {
 
   void tell() const {
     if (!options_.progress) return;
-    options_.progress({result_.choices, result_.assessed, result_.simulated, list_.empty() ? 0 : list_.front().cost,
+    options_.progress({result_.choices, result_.assessed, result_.simulated,
+                       ranking_.list().empty() ? 0 : ranking_.list().front().cost,
                        options_.effort > 0 ? std::min(1.0, effort_ / options_.effort) : 0.0});
   }
-
-  static constexpr std::size_t kKept = 512;  // results kept for the list
 
   const Space& space_;
   const Evaluator& evaluator_;
@@ -379,15 +334,12 @@ class Search {
   QuickBound quick_;
   OutlineBound outline_;
   std::vector<bool> seen_;  // evaluated or ruled out
-  const std::array<Kind, 3> kinds_ = {{{true, true, &SearchResult::one_vm},
-                                       {false, false, &SearchResult::several_vms},
-                                       {{}, true, &SearchResult::unchanged}}};
+  Ranking ranking_;
   bool proving_ = false;  // that no other is better than the best
   std::vector<std::size_t> too_large_;
   std::set<std::size_t> expanded_;
   std::map<std::string, RefusedChoices> refused_;  // by reason without its numbers
-  std::vector<RankedChoice> found_, list_;
-  double effort_ = 0, effort_wanted_ = 0;  // wanted: 0 is without limit
+  double effort_ = 0, effort_wanted_ = 0;          // wanted: 0 is without limit
   SearchResult result_;
 };
 

@@ -56,6 +56,7 @@ struct RankedChoice {
   std::size_t choice = 0;
   Measurement measured;
   double cost = 0;
+  std::vector<std::size_t> alike = {};  // in a list: choices with the same cost that it stands for
 };
 
 // Choices that cannot run for reasons that differ in numbers only.

@@ -143,6 +143,28 @@ TEST(Next, OfNearTiesPicksWhatLeavesTheTrainingAsItIs) {
   EXPECT_EQ(pick_of(67, 100), 0);
 }
 
+// Delta is a tenth: of 100 and 95 s the selected one is kept, of 120 and 95 s it is not.
+TEST(Next, KeepsTheScenariosPickWhereNoOtherIsBetterByMoreThanDelta) {
+  const auto pick_of = [](double selected) {
+    const auto e = ensemble_of_seconds({{95, selected}});
+    return next_run(two_groups(), e, "m", {}, {}, 1).pick;
+  };
+  EXPECT_EQ(pick_of(100), 1);
+  EXPECT_EQ(pick_of(120), 0);
+}
+
+TEST(Pick, TechniquesErrAlikeOnOneGpuOnly) {
+  Scenario scenario = two_groups();
+  scenario.platform.devices.resize(3);
+  scenario.groups[0].devices = {0};
+  scenario.groups[1].devices = {1, 2};
+  const auto kinds =
+      kinds_of(scenario, {{"m", "DDP", {"a"}}, {"m", "FSDP", {"a"}}, {"m", "DDP", {"b"}}, {"m", "FSDP", {"b"}}});
+  EXPECT_EQ(kinds[0], kinds[1]);
+  EXPECT_NE(kinds[2], kinds[3]);
+  EXPECT_NE(kinds[0], kinds[2]);
+}
+
 // The third may take anything, whatever the others do: whichever few worlds agree with its result say little of these.
 TEST(Next, ARunThatSavesNothingLeavesThePickAsItIs) {
   std::mt19937 random(1);

@@ -93,6 +93,38 @@ TEST(Search, GivesTheSameListWhateverCutItShort) {
   for (std::size_t i = 0; i < a.best.size(); ++i) EXPECT_EQ(a.best[i].choice, b.best[i].choice);
 }
 
+// Every plan that changes the training takes about 5e8 s, the scenario's own on all GPUs 1e9 s, all others 2e9 s; all bounds are
+// tight. The list and the best on several VMs rule the second out, which is still the best without a change.
+TEST(Search, TriesForAKindWhatTheOthersRuleOut) {
+  const ClusterFile file(clusters()[2]);
+  const Scenario scenario = file.load({"groups=[all]", "techniques={Data: {}, LocalSGD: {inner_steps: 10}}"});
+  const Space space(scenario, scenario.models.front());
+  const auto job_of = [&](std::size_t i) {
+    const Choice choice = space.choice(i);
+    if (space.changes_training(choice)) return Seconds{5e8 + static_cast<double>(i)};
+    return Seconds{space.is_as_given(choice) ? 1e9 : 2e9};
+  };
+  Evaluator evaluator;
+  evaluator.assess = [&](const std::vector<std::size_t>& choices) {
+    std::vector<Assessment> out;
+    out.reserve(choices.size());
+    for (const std::size_t i : choices) out.push_back({Status::kOk, job_of(i), 1});
+    return out;
+  };
+  evaluator.measure = [&](const std::vector<std::size_t>& choices) {
+    std::vector<Measurement> out;
+    out.reserve(choices.size());
+    for (const std::size_t i : choices) out.push_back({job_of(i), job_of(i), {}});
+    return out;
+  };
+  SearchOptions options;
+  options.kinds = true;
+  const SearchResult found = search(space, evaluator, options);
+  ASSERT_TRUE(found.several_vms && found.unchanged);
+  EXPECT_LT(found.several_vms->cost, 1e9);
+  EXPECT_EQ(found.unchanged->cost, 1e9);
+}
+
 TEST(Search, StopsWhenItIsTold) {
   const ClusterFile file(clusters()[2]);
   const Scenario scenario = file.load();
