@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kNodesOfKernel = 15, kNodesOfCollective = 11, kNodesOfTheRest = 2000;
 
 struct ImportOptions {
-  std::string format, output, name, gpu, precision, least;
+  std::string format, output, name, gpu, precision, shapes, least;
   std::vector<std::string> files, where;
 };
 
@@ -43,6 +43,7 @@ Gpu load_gpu(const std::string& name) {
 
 ImportRequest request_of(const ImportOptions& options) {
   ImportRequest request;
+  request.shapes = options.shapes;
   if (!options.precision.empty()) {
     request.precision = precision_called(options.precision);
     if (!request.precision)
@@ -83,6 +84,7 @@ std::string command_of(const ImportOptions& options) {
   add("--gpu", options.gpu);
   add("--precision", options.precision);
   for (const auto& choice : options.where) add("--where", choice);
+  add("--shapes", options.shapes);
   add("--least", options.least);
   return out;
 }
@@ -130,6 +132,7 @@ int make_profile_of_folder(const ImportOptions& options) {
   for (const auto& [option, given] : {std::pair{"--gpu", !options.gpu.empty()},
                                       {"--precision", !options.precision.empty()},
                                       {"--where", !options.where.empty()},
+                                      {"--shapes", !options.shapes.empty()},
                                       {"--least", !options.least.empty()}}) {
     if (given) throw InputError({}, fmt::format("{} is for tables; measured imports the whole folder", option));
   }
@@ -195,6 +198,7 @@ Command add_import(CLI::App& app) {
   verb->add_option("--where", options->where, "COLUMN=VALUE: only rows with this value; gpu=NAME in every format")
       ->expected(1)
       ->take_all();
+  verb->add_option("--shapes", options->shapes, "nsys: a CSV that maps names to kernels and sizes");
   verb->add_option("--least", options->least, "skip shorter times");
   verb->add_option("--name", options->name, "name of the profile; default the output's name");
   verb->footer(help_text());

@@ -168,12 +168,24 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
 
 TEST(Import, TellsItsFormats) {
   const std::string help = slmsim_run({"import", "--help"}).out, list = slmsim_run({"list", "formats"}).out;
-  for (const char* format : {"csv", "nccl-tests"}) {
+  for (const char* format : {"csv", "nccl-tests", "nsys"}) {
     EXPECT_THAT(help, HasSubstr(std::string("\n  ") + format + " "));
     EXPECT_THAT("\n" + list, HasSubstr(std::string("\n") + format + " "));
   }
   EXPECT_THAT(help, HasSubstr("Examples:"));
   EXPECT_THAT(list, HasSubstr("kernel, precision, batch, m, n, k, seconds"));
+}
+
+TEST(Import, NeedsTheSizesThatNsysDoesNotTell) {
+  const TemporaryFolder folder;
+  const std::string shapes =
+      folder.write("shapes.csv", "name,kernel,precision,batch,m,n,k\n_nt,gemm-nt,fp16,1,2048,3072,1024\n");
+  const std::string table = folder.write("kern.csv", "Instances,Med (us),Name\n3,200,some_gemm_nt\n");
+  const RunOutcome run = slmsim_run({"import", "nsys", table, "--shapes", shapes});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out,
+              HasSubstr("{kernel: gemm-nt, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us}"));
+  EXPECT_THAT(run.out, Not(HasSubstr("left_out")));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;  // the largest 
 }  // namespace
 
 const std::vector<ImportFormat>& import_formats() {
-  static const std::vector<ImportFormat> kFormats = {csv_format(), nccl_tests_format()};
+  static const std::vector<ImportFormat> kFormats = {csv_format(), nccl_tests_format(), nsys_format()};
   return kFormats;
 }
 
@@ -105,6 +105,7 @@ void CsvColumns::find_header(const std::vector<CsvRecord>& records, const Header
       return;
     }
   }
+  if (!records.empty()) names_ = records.front().cells;
 }
 
 bool CsvColumns::chosen(const CsvRecord& row, FileRows& rows) const {
@@ -137,6 +138,14 @@ std::optional<std::int64_t> CsvColumns::size(const CsvRecord& row, const std::st
   const auto size = read_size(text(row, column), column, {}, errors_);
   if (errors_.size() > before) errors_.back().place = place(row, column);
   return size;
+}
+
+std::optional<double> CsvColumns::number(const CsvRecord& row, const std::string& column) {
+  const auto number = parse_number(text(row, column));
+  if (!number || *number < 0)
+    error(row, column,
+          fmt::format("{} is \"{}\"; a number of at least 0 is expected", column, shown(text(row, column))));
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::optional<Seconds> CsvColumns::time(const CsvRecord& row, const std::string& column, const TimeUnit& unit) {

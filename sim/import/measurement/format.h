@@ -80,6 +80,7 @@ struct ImportRequest {
   std::vector<Choice> where;
   std::optional<Seconds> least;  // shorter times are left out
   bool mixed = false;            // for collectives: GPUs of several kinds may take part
+  std::string shapes;            // a file that maps kernel names to slmsim's kernels
 };
 
 // "half", "float16", "torch.float32" and the like; nothing for precisions that slmsim does not train in, such as fp8.
@@ -93,7 +94,8 @@ struct TimeUnit {
   const char* name;
   Seconds one;
 };
-inline constexpr TimeUnit kSecond{"s", {1}}, kMicrosecond{"us", {1e-6}};
+inline constexpr TimeUnit kSecond{"s", {1}}, kMillisecond{"ms", {1e-3}}, kMicrosecond{"us", {1e-6}},
+    kNanosecond{"ns", {1e-9}};
 
 // Read a time that a kernel or collective could take, or a size from 1 to 2^50, as profiles hold them; nothing, and an error,
 // where the text is invalid. `what` names the value in the error.
@@ -112,13 +114,18 @@ class CsvColumns {
              std::vector<Error>& errors);
 
   std::optional<std::size_t> form() const { return form_; }
+  const std::vector<std::string>& names() const { return names_; }
+  int header_line() const { return header_line_; }
   const std::vector<CsvRecord>& rows() const { return rows_; }
+  const InputFile& file() const { return file_; }
   const ImportRequest& request() const { return request_; }
+  std::vector<Error>& errors() { return errors_; }
 
   bool has(const std::string& column) const { return at_.contains(column); }
   // A cell's text; empty where the column does not exist.
   const std::string& text(const CsvRecord& row, const std::string& column) const;
   std::optional<std::int64_t> size(const CsvRecord& row, const std::string& column);
+  std::optional<double> number(const CsvRecord& row, const std::string& column);
   std::optional<Seconds> time(const CsvRecord& row, const std::string& column, const TimeUnit& unit);
   void error(const CsvRecord& row, const std::string& column, const std::string& text);
 
@@ -142,11 +149,16 @@ struct ImportFormat {
   const char* name;
   const char* about;    // a sentence
   const char* columns;  // contents of a file, as text
-  void (*read)(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors);
+  // For tables: the columns of each kind of table, and its reader.
+  CsvColumns::Headers headers;
+  void (*read_table)(CsvColumns& table, FileRows& rows);
+  // For other files.
+  void (*read_text)(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors);
 };
 
 ImportFormat csv_format();
 ImportFormat nccl_tests_format();
+ImportFormat nsys_format();
 
 const std::vector<ImportFormat>& import_formats();
 // Throws InputError where no format has this name.

@@ -19,6 +19,28 @@ struct ReadFile {
   FileRows rows;
 };
 
+std::string wrong_header(const ImportFormat& format, const std::vector<std::string>& found) {
+  for (const auto& other : import_formats()) {
+    for (const auto& header : other.headers) {
+      const bool fits =
+          std::ranges::all_of(header, [&](const auto& name) { return std::ranges::find(found, name) != found.end(); });
+      if (fits) return fmt::format("the columns are those of the format {}; import it as that", other.name);
+    }
+  }
+  std::vector<std::string> wanted;
+  for (const auto& header : format.headers) wanted.push_back(fmt::format("{}", fmt::join(header, ", ")));
+  return fmt::format("no header of the format {}; columns {} are expected", format.name, fmt::join(wanted, "; or "));
+}
+
+void read_file(const ImportFormat& format, const ImportRequest& request, ReadFile& into, std::vector<Error>& errors) {
+  if (format.read_text) return format.read_text(into.file, request, into.rows, errors);
+  CsvColumns table(into.file, format.headers, request, into.rows, errors);
+  if (table.form())
+    format.read_table(table, into.rows);
+  else
+    errors.push_back({into.file.at(1), wrong_header(format, table.names())});
+}
+
 std::vector<ReadFile> read_files(const ImportFormat& format, const std::vector<std::string>& files,
                                  const ImportRequest& request) {
   std::vector<ReadFile> read;
@@ -26,7 +48,7 @@ std::vector<ReadFile> read_files(const ImportFormat& format, const std::vector<s
   for (const auto& path : files) {
     try {
       read.push_back({read_input_file(path), {}});
-      format.read(read.back().file, request, read.back().rows, errors);
+      read_file(format, request, read.back(), errors);
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.errors().begin(), error.errors().end());
     }

@@ -1,7 +1,6 @@
 // Tables with slmsim's own names.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/import/measurement/format.h"
 
@@ -42,18 +41,7 @@ void read_csv_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows
   }
 }
 
-void read_plain_csv(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
-  static const CsvColumns::Headers kHeaders = {{"kernel", "precision", "batch", "m", "n", "k", "seconds"},
-                                               {"ranks", "bytes", "seconds"},
-                                               {"gpus", "bytes", "seconds"}};
-  CsvColumns table(file, kHeaders, request, rows, errors);
-  if (!table.form()) {
-    std::vector<std::string> wanted;
-    wanted.reserve(kHeaders.size());
-    for (const auto& header : kHeaders) wanted.push_back(fmt::format("{}", fmt::join(header, ", ")));
-    errors.push_back(
-        {file.at(1), fmt::format("no header of the format csv; columns {} are expected", fmt::join(wanted, "; or "))});
-  }
+void read_plain_csv(CsvColumns& table, FileRows& rows) {
   for (const auto& row : table.rows()) {
     if (table.form() == 0)
       read_kernel(table, row, rows);
@@ -65,10 +53,15 @@ void read_plain_csv(const InputFile& file, const ImportRequest& request, FileRow
 }  // namespace
 
 ImportFormat csv_format() {
-  return {"csv", "slmsim's own tables: kernels by the names and layouts of slmsim shapes, or collectives.",
+  return {"csv",
+          "slmsim's own tables: kernels by the names and layouts of slmsim shapes, or collectives.",
           "kernel, precision, batch, m, n, k, seconds (and gpu); or collective, ranks or gpus, bytes, seconds (and "
           "hosts, and gpu or machine)",
-          read_plain_csv};
+          {{"kernel", "precision", "batch", "m", "n", "k", "seconds"},
+           {"ranks", "bytes", "seconds"},
+           {"gpus", "bytes", "seconds"}},
+          read_plain_csv,
+          nullptr};
 }
 
 }  // namespace slmsim

@@ -2,6 +2,7 @@
 // are left out with a remark; repeated times of one size must agree.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -24,6 +24,8 @@ TEST(ImportFormats, AreEachNamedAndTold) {
     EXPECT_EQ(&import_format(format.name), &format);
     EXPECT_TRUE(std::string(format.about).ends_with(".")) << format.name;
     EXPECT_NE(std::string(format.columns), "") << format.name;
+    EXPECT_NE(format.read_table == nullptr, format.read_text == nullptr) << format.name;
+    EXPECT_EQ(format.headers.empty(), format.read_table == nullptr) << format.name;
   }
 }
 
@@ -150,6 +152,25 @@ TEST(ImportNcclTests, SaysWhereTheEndIsMissing) {
   Files files;
   files.write("out.txt", nccl_tests("1024 256 float sum -1 11.50 0.09 0.09 0 11.2 0.09 0.09 0\n"));
   EXPECT_THAT(import("nccl-tests", files).remarks, ElementsAre(HasSubstr("closing lines of nccl-tests are missing")));
+}
+
+TEST(ImportNsys, TakesTheSizesFromASecondFile) {
+  Files shapes, files;
+  ImportRequest request;
+  request.shapes =
+      shapes.write("shapes.csv",
+                   "name,kernel,precision,batch,m,n,k\n"
+                   "s16816gemm,gemm-nt,fp16,1,2048,3072,1024\nlayer_norm,norm-forward,fp32,1,2048,1024,1\n");
+  files.write("kern.csv",
+              "Processing [report.sqlite] with [cuda_gpu_kern_sum.py]...\n\n"
+              "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+              "50.0,1000000,2,500000.0,400000.0,1,2,0.1,ampere_fp16_s16816gemm_fp16_128x128_nt\n"
+              "40.0,100000,2,50000.0,40000.0,1,2,0.1,\"void layer_norm<float, float>(int)\"\n"
+              "10.0,100000,2,50000.0,40000.0,1,2,0.1,elsewhere\n");
+  const auto profile = import("nsys", files, request);
+  EXPECT_THAT(points(profile),
+              ElementsAre("gemm-nt fp16 1x2048x3072x1024 0.0004", "norm-forward fp32 1x2048x1024x1 4e-05"));
+  EXPECT_THAT(left_out(profile), ElementsAre("1 of elsewhere, which the shapes do not name"));
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"GitLfs", "csv", "a.csv", "version https://git-lfs.github.com/spec/v1\n", "0:0 run git lfs pull"},
         Refusal{"OtherColumns", "csv", "a.csv", "a,b\n1,2\n",
                 "1:1 no header of the format csv; columns kernel, precision, batch, m, n, k, seconds; or"},
+        Refusal{"OtherFormat", "csv", "a.csv", "Instances,Med (ns),Name\n",
+                "1:1 the columns are those of the format nsys; import it as that"},
         Refusal{"OtherUnit", "csv", "a.csv", "kernel,precision,batch,m,n,k,ms\n", "1:1 no header of the format csv"},
         Refusal{"HeaderAlone", "csv", "a.csv", kHeader, "0:0 the table has no rows"},
         Refusal{"NoTime", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,2,3,4,fast\n",
@@ -100,7 +102,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"FasterThanAnyNvlink", "csv", "a.csv", "ranks,bytes,seconds\n4,67108864,1e-5\n",
                 "2:1 all-reduce of 67108864 B over 4 GPUs in 10 us would need 10066 GB/s of each link"},
         Refusal{"CollectiveOfOneGpu", "csv", "a.csv", "ranks,bytes,seconds\n1,512,5e-4\n",
-                "0:0 none of its times can be used; left out are 1 of one GPU, which exchanges nothing"}),
+                "0:0 none of its times can be used; left out are 1 of one GPU, which exchanges nothing"},
+        Refusal{"NsysWithoutShapes", "nsys", "a.csv", "Instances,Med (ns),Name\n1,1000,x\n",
+                "0:0 nsys reports no sizes of kernels; give --shapes FILE"},
+        Refusal{"NsysWithoutUnit", "nsys", "a.csv", "Instances,Med,Name\n1,1000,x\n", "1:1 no column \"Med (ns)\""}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ImportRefusals, TellAFolderAndADeviceFromNoFile) {
