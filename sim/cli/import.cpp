@@ -1,4 +1,4 @@
-// slmsim import FORMAT FILE...: a GPU's profile from measured tables.
+// slmsim import FORMAT FILE...: a GPU's profile from published or measured tables.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,12 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Values and keys of a profile's file, which its reader limits to kMaxNodes: of a kernel, of a collective, and of the rest.
+constexpr std::size_t kCollectives = 400;
+// Most nodes that a profile's reader accepts (kMaxNodes), counted by the values and keys of a kernel, of a collective, and of
+// the rest.
 constexpr std::size_t kNodesOfKernel = 15, kNodesOfCollective = 11, kNodesOfTheRest = 2000;
 
 struct ImportOptions {
   std::string format, output, name, gpu, precision, shapes, least;
   std::vector<std::string> files, where;
+  std::size_t rows = 6000;
 };
 
 Gpu load_gpu(const std::string& name) {
@@ -103,12 +106,15 @@ std::string measured_on(const std::string& name_in_file, const Gpu& gpu) {
                                    gpu.name, printable(name_in_file).substr(0, 64), gpu.name, gpu.title));
 }
 
-void check_size(const ImportedProfile& profile) {
-  const std::size_t kernels = points_of(profile.points), collectives = profile.collectives.size();
-  if (kNodesOfTheRest + kNodesOfKernel * kernels + kNodesOfCollective * collectives > kMaxNodes)
-    throw InputError({}, fmt::format("{} sizes of kernels and {} of collectives are more than a profile holds; choose "
-                                     "some by --where or --least",
-                                     kernels, collectives));
+void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t rows) {
+  thin_collectives(profile, kCollectives);
+  const std::size_t taken = kNodesOfTheRest + kNodesOfCollective * profile.collectives.size();
+  const std::size_t most = std::min(rows, (kMaxNodes - std::min(taken, kMaxNodes)) / kNodesOfKernel);
+  if (const std::size_t points = points_of(profile.points); !gpu && points > most)
+    throw InputError(
+        {}, fmt::format("{} sizes of kernels, but a profile holds {}; give --gpu NAME to thin them by its data sheet",
+                        points, most));
+  if (gpu) thin_kernels(profile, *gpu, most);
 }
 
 // Reads the written profile back: an error here is the program's, not the user's.
@@ -159,7 +165,7 @@ int make_profile(const ImportOptions& options) {
   if (gpu) profile.gpu = measured_on(profile.gpu, *gpu);
   share_layouts(profile);
   tell_what_lacks(profile);
-  check_size(profile);
+  thin(profile, gpu, options.rows);
 
   const std::string text = to_yaml(profile);
   read_back(text, name);
@@ -178,6 +184,8 @@ std::string help_text() {
          "or for one run with --set platform.vms.VM.gpus.0.profile=NAME.\n"
          "\n"
          "Examples:\n"
+         "  slmsim import neusight linear.csv bmm.csv --where 'gpu=Tesla T4' --gpu t4 -o t4.yaml\n"
+         "  slmsim import sailor A100-40/profiled-data-fp16/*_algo0.csv --gpu a100-40 -o a100.yaml\n"
          "  slmsim import measured results -o platforms/profiles/my-gpu.yaml\n"
          "  slmsim import nccl-tests all_reduce_perf.txt -o collectives.yaml\n"
          "  slmsim import csv mine.csv --gpu a30 --least '10 us' -o a30.yaml";
@@ -186,20 +194,22 @@ std::string help_text() {
 }  // namespace
 
 Command add_import(CLI::App& app) {
-  auto* verb = app.add_subcommand("import", "make a GPU's profile from measurements");
+  auto* verb = app.add_subcommand("import", "make a GPU's profile from published measurements");
   auto options = std::make_shared<ImportOptions>();
   verb->add_option("FORMAT", options->format, "format of the files, see below")->required();
   verb->add_option("FILE", options->files, "tables in this format, of one GPU or with --where; for measured, a folder")
       ->required();
   add_output_option(*verb, options->output, "write the profile to this file, and print a summary");
-  verb->add_option("--gpu", options->gpu,
-                   "a GPU of platforms/gpus, or a file: times are checked against its data sheet");
+  verb->add_option(
+      "--gpu", options->gpu,
+      "a GPU of platforms/gpus, or a file: times are checked against its data sheet, and large tables thinned");
   verb->add_option("--precision", options->precision, "precision of rows that state none: fp16, bf16, tf32 or fp32");
   verb->add_option("--where", options->where, "COLUMN=VALUE: only rows with this value; gpu=NAME in every format")
       ->expected(1)
       ->take_all();
   verb->add_option("--shapes", options->shapes, "nsys: a CSV that maps names to kernels and sizes");
-  verb->add_option("--least", options->least, "skip shorter times");
+  verb->add_option("--least", options->least, "skip shorter times; default 300 us for aceso and sailor");
+  verb->add_option("--rows", options->rows, "maximum number of kernels in the profile")->capture_default_str();
   verb->add_option("--name", options->name, "name of the profile; default the output's name");
   verb->footer(help_text());
   return {verb, [options] { return make_profile(*options); }};

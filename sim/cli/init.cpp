@@ -279,6 +279,9 @@ Command add_init(CLI::App& app) {
   token->envname("SLMSIM_NETPROBE_TOKEN");
   add_words(*verb, "--fablib", options->fablib,
             "a FABRIC slice by FABlib: slice.save(), a notebook with outputs, JSON or printed tables");
+  verb->add_option("--ansible", options->ansible,
+                   "an Ansible inventory (INI, YAML or the output of ansible-inventory --list) or a list of hosts");
+  verb->add_option("--ssh", options->ssh, "an ssh configuration");
   add_words(*verb, "--vm-type", options->types, "NAME=TYPE: machine type, a name of platforms/vms");
   add_words(*verb, "--price", options->prices,
             "MACHINE=USD or GPU=USD: price per hour of a machine, or of each such GPU");
@@ -302,7 +305,8 @@ Examples:
   slmsim init --gpu desk=rtx3090 --gpu rented=a100-40:2 --link desk,rented=28ms,1Gbps mine
   slmsim init --gpu rtx3090 --gpu lab=a30:2 --peer lab=192.0.2.7 --token TOKEN mine
   slmsim init --gpu lab=a5000:2 --gpu cloud=a100-80 --price a100-80=1.99 --model ./Llama-3.2-1B mine
-  slmsim init --fablib slice.graphml --model openai-community/gpt2-medium mine)");
+  slmsim init --fablib slice.graphml --model openai-community/gpt2-medium mine
+  slmsim init --ansible inventory.ini --gpu t4:1 mine)");
   return {verb, [options, verb, token] {
             options->token_given = token->count() > 0 && !std::getenv("SLMSIM_NETPROBE_TOKEN");
             options->command = command_text(*verb, *options);

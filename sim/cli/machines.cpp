@@ -63,8 +63,8 @@ void add_machine(Inventory& inventory, const std::string& name, std::vector<std:
   inventory.machines.push_back(std::move(machine));
 }
 
-// --gpu TYPE:COUNT applies to this machine, or to those of a slice without GPUs; NAME=TYPE:COUNT to one machine.
-// For one machine of a slice it holds over the file.
+// --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs; NAME=TYPE:COUNT to one machine.
+// For one machine of an inventory it holds over the file.
 void add_gpus(const InitOptions& options, Inventory& inventory) {
   const bool listed = !inventory.machines.empty();
   std::set<std::string> replaced;
@@ -254,12 +254,14 @@ Machine& machine_called(Inventory& inventory, const std::string& option, const s
 }
 
 Inventory machines_of(InitOptions& options) {
+  const int sources = int(!options.fablib.empty()) + int(!options.ansible.empty()) + int(!options.ssh.empty());
+  if (sources > 1) throw InputError({}, "give one of --fablib, --ansible and --ssh");
   Inventory out;
   GpusHere here;
-  const bool from_slice = !options.fablib.empty();
-  if (from_slice) {
-    out = read_fablib(options.fablib, stated_gpus(options));
-  } else {
+  if (!options.fablib.empty()) out = read_fablib(options.fablib, stated_gpus(options));
+  if (!options.ansible.empty()) out = read_ansible(options.ansible);
+  if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
+  if (sources == 0) {
     const bool names_here = std::ranges::any_of(options.gpus, [](const std::string& word) {
       return word.find('=') == std::string::npos || word.starts_with(fmt::format("{}=", kHere));
     });
@@ -274,19 +276,19 @@ Inventory machines_of(InitOptions& options) {
   }
   add_gpus(options, out);
   add_power_limit(here, out);
-  // A slice's machines without GPUs are skipped; where none has GPUs, the user must add them.
+  // Machines without GPUs in a list are skipped; where none has GPUs, the user must add them.
   const bool any = std::ranges::any_of(out.machines, [](const auto& m) { return !m.gpus.empty(); });
-  if (from_slice && any) {
+  if (sources > 0 && any) {
     std::erase_if(out.machines, [&](const Machine& machine) {
       if (!machine.gpus.empty()) return false;
-      out.remarks.push_back(fmt::format("{} states no GPUs and is skipped", machine.name));
+      out.remarks.push_back(fmt::format("{} states no GPUs (gpus=TYPE:COUNT) and is skipped", machine.name));
       return true;
     });
   }
   if (out.machines.empty())
     throw InputError({},
                      "no machine is named, and nvidia-smi finds no GPU here; give --gpu TYPE:COUNT, --gpu "
-                     "NAME=TYPE:COUNT or --fablib FILE");
+                     "NAME=TYPE:COUNT, --fablib, --ansible or --ssh FILE");
   return out;
 }
 

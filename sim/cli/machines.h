@@ -17,7 +17,7 @@ namespace slmsim {
 inline constexpr const char* kHere = "here";
 
 struct InitOptions {
-  std::string folder = ".", name, token, stack;
+  std::string folder = ".", name, ansible, ssh, token, stack;
   std::vector<std::string> gpus, sites, links, types, peers, prices, fablib, models, techniques;
   int batch = 0;
   std::int64_t sequence = 0;

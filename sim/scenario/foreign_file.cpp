@@ -108,7 +108,7 @@ std::optional<Foreign> script_file(const std::string& ending, std::string_view t
 // "[section]" on a line of its own, and a line "key = value".
 std::optional<Foreign> toml_file(const std::string& ending, const std::vector<std::string_view>& lines) {
   std::string sections;
-  bool pairs = false, plain = false;
+  bool pairs = false, plain = false;  // plain: "node1 slots=4", as inventories have it
   for (const auto line : lines) {
     const auto close = line.find(']');
     if (line.starts_with("[") && close != std::string_view::npos && !contains(line, ",") && !contains(line, ":") &&
@@ -122,7 +122,7 @@ std::optional<Foreign> toml_file(const std::string& ending, const std::vector<st
   }
   const bool ini = begins_with_any(ending, {".ini", ".cfg", ".conf"}) || (!sections.empty() && plain && !pairs);
   if (ending != ".toml" && !ini && (sections.empty() || !pairs)) return std::nullopt;
-  if (ini) return Foreign{"an INI file"};
+  if (ini) return Foreign{"an INI file", "slmsim init --ansible reads inventories"};
   if (contains(sections, "[parallelism]")) return Foreign{"TOML, of torchtitan by its [parallelism]"};
   if (contains(sections, "[project]") || contains(sections, "[build-system]"))
     return Foreign{"TOML, of a Python package"};

@@ -101,7 +101,7 @@ TEST(Import, GivesTheSameBytesEachTime) {
   EXPECT_EQ(contents(profile), printed.out);
 }
 
-TEST(Import, RefusesMoreThanAProfileHolds) {
+TEST(Import, ThinsALargeTable) {
   const TemporaryFolder folder;
   std::string text = "kernel,precision,batch,m,n,k,seconds\n";
   // 4,000 products in one layout are 12,000 in three; half of the data sheet's 165 TFLOP/s and 5 us.
@@ -115,8 +115,14 @@ TEST(Import, RefusesMoreThanAProfileHolds) {
   const std::string table = folder.write("large.csv", text), profile = folder.file("large.yaml");
   const RunOutcome refused = slmsim_run({"import", "csv", table, "-o", profile});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err,
-              HasSubstr("12000 sizes of kernels and 0 of collectives are more than a profile holds; choose some"));
+  EXPECT_THAT(refused.err, HasSubstr("12000 sizes of kernels, but a profile holds 6000; give --gpu NAME"));
+  const RunOutcome run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("of 12000 sizes are kept: the others are interpolated from them within 2 %"));
+  EXPECT_EQ(slmsim_run({"check", profile}).status, 0);
+  const RunOutcome few = slmsim_run({"import", "csv", table, "--gpu", "a30", "--rows", "90", "-o", profile});
+  ASSERT_EQ(few.status, 0) << few.err;
+  EXPECT_THAT(few.out, HasSubstr(" sizes are kept"));
 }
 
 TEST(Import, WritesNothingWhereATableIsWrong) {
@@ -142,7 +148,7 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
   };
   refusal({}, "FORMAT is required");
   refusal({"csv"}, "FILE is required");
-  refusal({"nccl-test", table}, "there is no format \"nccl-test\"; did you mean \"nccl-tests\"?");
+  refusal({"neusigt", table}, "there is no format \"neusigt\"; did you mean \"neusight\"?");
   refusal({"csv", folder.file("none.csv")}, "there is no such file");
   refusal({"csv", table, "--gpu", "a300"}, "--gpu: there is no GPU \"a300\"; list them by slmsim list gpus");
   refusal({"csv", table, "--precision", "fp61"}, "--precision \"fp61\" is unknown; did you mean \"fp16\"?");
@@ -168,12 +174,13 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
 
 TEST(Import, TellsItsFormats) {
   const std::string help = slmsim_run({"import", "--help"}).out, list = slmsim_run({"list", "formats"}).out;
-  for (const char* format : {"csv", "nccl-tests", "nsys"}) {
+  for (const char* format :
+       {"csv", "neusight", "aceso", "sailor", "aiconfigurator", "vidur", "deepbench", "nccl-tests", "nsys"}) {
     EXPECT_THAT(help, HasSubstr(std::string("\n  ") + format + " "));
     EXPECT_THAT("\n" + list, HasSubstr(std::string("\n") + format + " "));
   }
   EXPECT_THAT(help, HasSubstr("Examples:"));
-  EXPECT_THAT(list, HasSubstr("kernel, precision, batch, m, n, k, seconds"));
+  EXPECT_THAT(list, HasSubstr("OPName, Latency (ms), Device"));
 }
 
 TEST(Import, NeedsTheSizesThatNsysDoesNotTell) {

@@ -82,6 +82,19 @@ TEST(Init, TakesGpusOfTheCommandLineOverTheFiles) {
               AllOf(HasSubstr("gpus: [a30, a30, a30]"), HasSubstr("gpus: [t4]"), Not(HasSubstr("rtx6000"))));
 }
 
+TEST(Init, WritesInventories) {
+  for (const auto& [option, file] : {std::pair{"--ansible", "inventory.ini"},
+                                     {"--ansible", "inventory.yaml"},
+                                     {"--ansible", "hostfile"},
+                                     {"--ssh", "ssh_config"}}) {
+    SCOPED_TRACE(file);
+    const TemporaryFolder folder;
+    const RunOutcome run = slmsim_run({"init", option, kFiles + file, folder.file("mine")});
+    ASSERT_EQ(run.status, 0) << run.err;
+    run_what_was_written(folder.file("mine"));
+  }
+}
+
 TEST(Init, WritesOverNothingUnlessForced) {
   const TemporaryFolder folder;
   const std::string kept = folder.write("platform.yaml", "old");
@@ -112,8 +125,9 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
        "\"flow\" is none of path (all traffic together), pair (each two machines) and connection"},
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a=1ms"}, "SITE,SITE=RTT[,RATE[,WHOSE]] is expected"},
       {{"--fablib", kFiles + "slice.json"}, "slice.json:1:1: error: these are a slice's own attributes"},
+      {{"--fablib", kFiles + "slice.txt", "--ssh", kFiles + "ssh_config"}, "give one of --fablib, --ansible and --ssh"},
       {{"--fablib", folder.write("hosts.ini", "[lab]\nnode gpus=a10\n")}, "there are no nodes with sites in it"},
-      {{"--fablib", "no-such.json"}, "no-such.json: error: no such file"},
+      {{"--ansible", "no-such.ini"}, "no-such.ini: error: no such file"},
       {{"--gpu", "a10", "--batch", "-1"}, "out of range; expected one from 1 to 1e+06"},
   };
   for (const auto& [words, text] : kWrong) {

@@ -17,6 +17,17 @@ namespace {
 
 constexpr int kMostGpus = 1024;  // per machine
 
+// The first of these keys that is set.
+const std::string* value_of(const HostVariables& variables, std::initializer_list<const char*> keys, Place& place) {
+  for (const char* key : keys) {
+    const auto found = variables.values.find(key);
+    if (found == variables.values.end()) continue;
+    place = variables.places.at(key);
+    return &found->second;
+  }
+  return nullptr;
+}
+
 int count_of(const std::string& text, const Place& place) {
   const auto number = parse_number(text);
   if (number && *number >= 0 && *number <= kMostGpus && *number == static_cast<int>(*number))
@@ -98,6 +109,30 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
   }
   if (out.size() > kMostGpus) throw InputError(place, fmt::format("more than {} GPUs in one machine", kMostGpus));
   return out;
+}
+
+Machine read_host(const std::string& name, const HostVariables& variables, const Place& place) {
+  Machine machine;
+  machine.name = name;
+  machine.place = place;
+  Place at;
+  if (const std::string* gpus = value_of(variables, {"gpus", "gpu", "gpu_type"}, at)) {
+    Place where;
+    const std::string* count = value_of(variables, {"gpu_count", "gpus_per_node"}, where);
+    machine.gpus = read_gpus(*gpus, at);
+    if (count && machine.gpus.size() == 1 && gpus->find(':') == std::string::npos)
+      machine.gpus.assign(static_cast<std::size_t>(count_of(*count, where)), std::string(machine.gpus.front()));
+  }
+  if (const std::string* site = value_of(variables, {"site", "location", "region", "datacenter"}, at))
+    machine.site = *site;
+  if (const std::string* type = value_of(variables, {"vm_type"}, at)) machine.type = *type;
+  if (const std::string* nic = value_of(variables, {"nic"}, at)) {
+    const auto [value, problem] = parse_quantity(*nic, Dimension::kDataRate);
+    if (!problem.empty()) throw InputError(at, fmt::format("nic: {}", problem));
+    machine.nic = BytesPerSecond{value};
+    machine.nic_source = at.source ? at.source->name : "";
+  }
+  return machine;
 }
 
 std::string read_text(const std::string& file) {

@@ -1,8 +1,9 @@
-// A user's machines, as options or a FABRIC slice list them.
+// A user's machines as inventories of other programs list them.
 //
 // Nothing is guessed here: missing values stay empty; setup.h writes a platform and marks the values it assumes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,8 +15,8 @@
 namespace slmsim {
 
 struct Machine {
-  std::string name;  // as in its file
-  std::string site;
+  std::string name;               // as in its file
+  std::string site;               // empty: not stated
   std::vector<std::string> gpus;  // names of platforms/gpus, one each
   std::optional<BytesPerSecond> nic;
   std::string nic_source;            // source of the NIC's rate
@@ -46,6 +47,22 @@ struct Inventory {
 
 // Parses "a10:2", "a10" or "t4,t4,a30:2", with names as gpu_called takes them. Throws InputError at `place`.
 std::vector<std::string> read_gpus(const std::string& text, const Place& place);
+
+// Variables of a host in an inventory: gpus (or gpu with gpu_count), site (location, region), nic, vm_type. Others are ignored.
+// `places` are those of the values.
+struct HostVariables {
+  std::map<std::string, std::string> values;
+  std::map<std::string, Place> places;
+};
+Machine read_host(const std::string& name, const HostVariables& variables, const Place& place);
+
+// Reads an Ansible inventory, as INI or YAML; plain lists of hosts and MPI's hostfiles ("node1 slots=4") are INI too. Hosts
+// without GPUs are skipped with a remark.
+Inventory read_ansible(const std::string& file);
+
+// Reads an ssh configuration: each Host without a pattern is a machine, and a comment in its block, such as "gpus=a10:2
+// site=lab", adds the variables that ssh lacks.
+Inventory read_ssh_config(const std::string& file);
 
 // GPUs that the user states beside an inventory.
 struct StatedGpus {

@@ -87,7 +87,10 @@ class SetupWriter {
   void add_site(const Machine& machine) {
     const bool known = std::ranges::any_of(sites_, [&](const auto& one) { return one.first == machine.site; });
     if (known) return;
-    sites_.emplace_back(machine.site, site_names_.unique(lower_case(key_name(machine.site))));
+    sites_.emplace_back(machine.site,
+                        site_names_.unique(machine.site.empty() ? "site" : lower_case(key_name(machine.site))));
+    if (machine.site.empty() && request_.inventory.machines.size() > 1)
+      assume("all machines without a site are at one; state site=NAME");
   }
 
   void assume(std::string text) {
@@ -96,7 +99,8 @@ class SetupWriter {
 
   std::string vm_text(const Machine& machine) {
     if (machine.gpus.empty())
-      throw InputError(machine.place, fmt::format("{} states no GPUs; give --gpu {}=TYPE:COUNT (slmsim list gpus)",
+      throw InputError(machine.place, fmt::format("{} states no GPUs; state gpus=TYPE:COUNT there, or give --gpu "
+                                                  "{}=TYPE:COUNT (slmsim list gpus)",
                                                   printable(machine.name), printable(machine.name)));
     out_.gpus += static_cast<int>(machine.gpus.size());
     const std::string key = vm_names_.unique(short_name(machine.name));

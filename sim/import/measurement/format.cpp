@@ -30,7 +30,9 @@ constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;  // the largest 
 }  // namespace
 
 const std::vector<ImportFormat>& import_formats() {
-  static const std::vector<ImportFormat> kFormats = {csv_format(), nccl_tests_format(), nsys_format()};
+  static const std::vector<ImportFormat> kFormats = {csv_format(),       neusight_format(),       aceso_format(),
+                                                     sailor_format(),    aiconfigurator_format(), vidur_format(),
+                                                     deepbench_format(), nccl_tests_format(),     nsys_format()};
   return kFormats;
 }
 
@@ -180,6 +182,12 @@ std::optional<std::string> collective_called(std::string_view name) {
       {"send-receive", "send-receive"}};
   const auto at = kNames.find(spelt);
   return at == kNames.end() ? std::nullopt : std::optional(at->second);
+}
+
+std::vector<std::string> InputFile::parts() const {
+  std::vector<std::string> parts;
+  for (const auto& part : fs::path(path())) parts.push_back(part.string());
+  return parts;
 }
 
 InputFile read_input_file(const std::string& path) {

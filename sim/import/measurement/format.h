@@ -24,6 +24,8 @@ struct InputFile {
   const std::string& path() const { return source->name; }
   std::string_view text() const { return source->text; }
   Place at(int line, int column = 1) const { return {source, line, column}; }
+  // The parts of the path, the file's name last.
+  std::vector<std::string> parts() const;
 };
 
 // Throws InputError where the file does not exist, is a folder or a device, is too large, or is not text: a spreadsheet, or a
@@ -42,11 +44,12 @@ std::vector<TextLine> text_lines(const InputFile& file);
 
 // Rows that a format's reader takes from one file, and the rows it leaves out, with reasons.
 
-// One time of the file. The kernel's name may be unknown to slmsim; gather() counts those.
+// One time of the file. A time of several kernels, such as a backward pass of two products, is divided equally. The kernel's
+// name may be unknown to slmsim; gather() counts those.
 struct KernelTime {
   std::string gpu;  // as the table names it; empty where it does not name one
   Precision precision = Precision::kFp32;
-  KernelShape shape;
+  std::vector<KernelShape> shapes;
   Seconds time;
   int line = 0;  // in the file
 };
@@ -87,6 +90,9 @@ struct ImportRequest {
 std::optional<Precision> precision_called(std::string_view name);
 // A collective by a profile's name: "all_reduce" is all-reduce; nothing for collectives without a profile, such as alltoall.
 std::optional<std::string> collective_called(std::string_view name);
+
+// y = x W of a PyTorch Linear, whose weights are stored as n x k, so that the product is nt.
+inline KernelShape linear_kernel(std::int64_t m, std::int64_t n, std::int64_t k) { return {"gemm-nt", 1, m, n, k}; }
 
 // A table with a header line, read by column name; every invalid cell is an error with its place.
 
@@ -154,11 +160,22 @@ struct ImportFormat {
   void (*read_table)(CsvColumns& table, FileRows& rows);
   // For other files.
   void (*read_text)(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors);
+  // Shorter times measure the host's launches rather than the kernel; zero where the measurement excludes them.
+  Seconds least{};
+  // Each launch was timed by itself: the shortest time of a table is that of a launch and the wait for it, and every time
+  // includes it.
+  bool single_launches = false;
 };
 
+ImportFormat aceso_format();
+ImportFormat aiconfigurator_format();
 ImportFormat csv_format();
+ImportFormat deepbench_format();
 ImportFormat nccl_tests_format();
+ImportFormat neusight_format();
 ImportFormat nsys_format();
+ImportFormat sailor_format();
+ImportFormat vidur_format();
 
 const std::vector<ImportFormat>& import_formats();
 // Throws InputError where no format has this name.

@@ -1,4 +1,4 @@
-// A profile of a GPU from what other programs measured: gathered from their files, completed, and written as text.
+// A profile of a GPU from what other programs measured: gathered from their files, completed, thinned, and written as text.
 #pragma once
 
 #include <filesystem>
@@ -47,6 +47,27 @@ std::size_t points_of(const GpuProfile& profile);
 void share_layouts(ImportedProfile& profile);
 // Adds remarks on kernels without times, and on the times used instead.
 void tell_what_lacks(ImportedProfile& profile);
+
+// Thins a profile where the remaining points give the others by interpolation: a profile's reader has a limit, and every
+// prediction searches the points.
+
+// Samples of one kernel to keep, so that the others are interpolated from these within `tolerance` (0.02: 2 %); nothing where
+// that takes more than `most`. Greedy: the worst predicted are kept until none is worse.
+std::optional<std::vector<bool>> samples_to_keep(const std::vector<KernelSample>& samples, double tolerance,
+                                                 std::size_t most);
+
+// A set of samples such that every other sample is within `apart` of one of them: the sum over the sizes of |log|.
+std::vector<bool> samples_apart(const std::vector<KernelSample>& samples, double apart);
+
+// Thins a profile's kernels to at most `most` points, within 2 % where that is enough, else within the smallest sufficient
+// tolerance up to 50 %. Times that scatter more than that are kept evenly over the sizes instead, because the worst predicted
+// ones would be the wrong ones. A remark reports which, and the error of the points left out. Uses this GPU's data sheet,
+// because the ratio to it is interpolated.
+void thin_kernels(ImportedProfile& profile, const Gpu& gpu, std::size_t most);
+
+// Thins collectives with more than `most` samples: keeps the smallest, the one of the greatest rate, and one size for each
+// doubling. Predictions use the first two.
+void thin_collectives(ImportedProfile& profile, std::size_t most);
 
 // The profile's text (schema slmsim/gpu-profile/1), and a summary for the user.
 std::string to_yaml(const ImportedProfile& profile);

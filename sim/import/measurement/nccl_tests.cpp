@@ -257,7 +257,7 @@ void read_nsys(CsvColumns& table, FileRows& rows) {
     if (!found)
       rows.leave_out(fmt::format("of {}, which the shapes do not name", printable(name).substr(0, 64)));
     else if (time)
-      rows.kernels.push_back({"", found->precision, found->shape, *time, row.line});
+      rows.kernels.push_back({"", found->precision, {found->shape}, *time, row.line});
   }
   rows.remarks.insert("nsys sums launches of one name even if their sizes differ: only names of one size are usable");
 }

@@ -31,22 +31,35 @@ Flops product_flops(const KernelShape& shape) {
                static_cast<double>(shape.k)};
 }
 
-bool is_large(const KernelShape& shape) {
-  return product_flops(shape).value >= kLargeFlops &&
-         static_cast<double>(std::min({shape.m, shape.n, shape.k})) >= kLargeSide;
+Flops product_flops(const KernelTime& one) {
+  Flops sum{};
+  for (const auto& shape : one.shapes) sum += product_flops(shape);
+  return sum;
+}
+
+bool is_large(const KernelTime& one) {
+  return product_flops(one).value >= kLargeFlops && std::ranges::all_of(one.shapes, [](const KernelShape& shape) {
+           return static_cast<double>(std::min({shape.m, shape.n, shape.k})) >= kLargeSide;
+         });
 }
 
 // "gemm-nn fp16 1x64x64x64 in 3 us"
 std::string text_of(const KernelTime& one) {
-  const KernelShape& shape = one.shape;
+  const KernelShape& shape = one.shapes.front();
   return fmt::format("{} {} {}x{}x{}x{} in {}", shape.name, name_in(precision_names(), one.precision), shape.batch,
                      shape.m, shape.n, shape.k, to_text(one.time));
 }
 
+Seconds ideal_time(const Gpu& gpu, const KernelTime& one) {
+  Seconds sum{};
+  for (const auto& shape : one.shapes) sum += slmsim::ideal_time(gpu, one.precision, shape, {});
+  return sum;
+}
+
 bool is_too_fast(const Gpu& gpu, const KernelTime& one) {
-  const Flops flops = product_flops(one.shape);
+  const Flops flops = product_flops(one);
   if (flops.value > 0) return flops / one.time > peak_of(gpu, one.precision) * kBoost;
-  return ideal_time(gpu, one.precision, one.shape, {}) > one.time * kCache;
+  return ideal_time(gpu, one) > one.time * kCache;
 }
 
 template <class RatioRow>
@@ -63,7 +76,7 @@ std::string place_text(const TimedRow& row) { return fmt::format("{}:{}", printa
 
 // Why no GPU reaches this time; nothing where one may.
 std::optional<std::string> impossible(const KernelTime& one) {
-  const FlopsPerSecond rate = product_flops(one.shape) / one.time;
+  const FlopsPerSecond rate = product_flops(one) / one.time;
   if (rate <= kMostOfAnyGpu) return std::nullopt;
   return fmt::format(
       "{} would be {}, which no GPU reaches; at most {} is expected: are the times in the unit that the "
@@ -88,10 +101,9 @@ std::optional<std::string> impossible(const CollectiveTime& one) {
 bool Plausibility::admit(const KernelTime& one, const InputFile& file) {
   const TimedRow row{one.time, &file, one.line};
   if (const auto why = impossible(one)) return errors_.push_back({file.at(one.line), *why}), false;
-  if (is_large(one.shape)) rates_.push_back({(product_flops(one.shape) / one.time).value, row});
+  if (is_large(one)) rates_.push_back({(product_flops(one) / one.time).value, row});
   if (!gpu_) return true;
-  if (const Seconds ideal = ideal_time(*gpu_, one.precision, one.shape, {}); ideal > kLong)
-    ratios_.push_back({one.time / ideal, row});
+  if (const Seconds ideal = ideal_time(*gpu_, one); ideal > kLong) ratios_.push_back({one.time / ideal, row});
   if (!is_too_fast(*gpu_, one)) return true;
   if (fast_++ == 0) first_fast_ = fmt::format("{}: {}", place_text(row), text_of(one));
   return false;

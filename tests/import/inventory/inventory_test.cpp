@@ -1,8 +1,9 @@
-// Machines of FABRIC slices, in small files of FABlib's formats, and what is written of them.
+// Machines from inventories of other programs. The files are small ones in the formats of these programs.
 #include "sim/import/inventory/inventory.h"
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 
@@ -173,6 +174,125 @@ TEST(Inventory, ReadsCountsOfGpus) {
               HasSubstr("there is no GPU \"a11\"; list them by slmsim list gpus"));
 }
 
+void expect_the_hosts(const Inventory& inventory) {
+  ASSERT_EQ(inventory.machines.size(), 4u);
+  for (const auto& machine : inventory.machines) {
+    SCOPED_TRACE(machine.name);
+    if (machine.name == "login.lab.example.org") {
+      EXPECT_THAT(machine.gpus, IsEmpty());
+    } else if (machine.name == "vm-1") {
+      EXPECT_THAT(machine.gpus, ElementsAre("t4"));
+      EXPECT_EQ(machine.site, "azure");
+      EXPECT_EQ(machine.type, "azure-nc4as-t4-v3");
+      EXPECT_DOUBLE_EQ(machine.nic->value, 1e9);
+    } else {
+      EXPECT_THAT(machine.name, testing::MatchesRegex("node0[12]\\.lab\\.example\\.org"));
+      EXPECT_EQ(machine.site, "lab");
+      EXPECT_FALSE(machine.nic);
+    }
+  }
+}
+
+TEST(Ansible, ReadsBothFormsAlike) {
+  expect_the_hosts(read_ansible(file("inventory.ini")));
+  expect_the_hosts(read_ansible(file("inventory.yaml")));
+}
+
+TEST(Ansible, ReadsRangesPortsAndGroupsOfGroups) {
+  const Inventory inventory = read_ansible(file("ranges.ini"));
+  std::map<std::string, Machine> found;
+  for (const auto& machine : inventory.machines) found[machine.name] = machine;
+  ASSERT_EQ(inventory.machines.size(), 1u + 3 + 4 + 3 + 4);
+  for (const char* name : {"gpu01.lab.example.org", "gpu03.lab.example.org", "old1", "old5", "old9"}) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_THAT(found[name].gpus, ElementsAre("a30", "a30")) << name;
+    EXPECT_EQ(found[name].site, "hall 1");
+  }
+  for (const char* name : {"rack1-gpua", "rack1-gpub", "rack2-gpua", "rack2-gpub"}) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_THAT(found[name].gpus, ElementsAre("t4", "t4", "t4", "t4")) << name;
+  }
+  for (const char* name : {"login01", "weka04.example.org"}) EXPECT_THAT(found[name].gpus, IsEmpty()) << name;
+}
+
+TEST(Ansible, ReadsWhatAnsibleInventoryLists) {
+  const Inventory inventory = read_ansible(file("inventory-list.json"));
+  ASSERT_EQ(inventory.machines.size(), 3u);
+  for (const auto& machine : inventory.machines) {
+    EXPECT_EQ(machine.site, machine.name == "login" ? "" : "hall");
+    const auto gpus = machine.name == "gpu01"   ? std::vector<std::string>{"a30", "a30"}
+                      : machine.name == "gpu02" ? std::vector<std::string>(4, "t4")
+                                                : std::vector<std::string>{};
+    EXPECT_EQ(machine.gpus, gpus) << machine.name;
+  }
+}
+
+TEST(Ansible, ReadsAHostfileOfMpi) {
+  const Inventory hosts = read_ansible(file("hostfile"));
+  ASSERT_EQ(hosts.machines.size(), 2u);
+  EXPECT_THAT(hosts.machines[1].gpus, ElementsAre("a30", "a30", "a30", "a30"));
+}
+
+TEST(Ansible, TellsPlaceAndCause) {
+  const std::pair<const char*, const char*> kWrong[] = {
+      {"[lab\nnode1\n", ":1:2: error: \"[lab\" is no"},
+      {"[lab:hosts]\n", ":1:1: error: [lab:hosts] is unknown; known are vars and children"},
+      {"\nnode1 gpus a10\n", ":2:7: error: \"gpus\" is not a variable; the form is KEY=VALUE"},
+      {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; list them by slmsim list gpus"},
+      {"node1 gpus=a10 nic=8\n", ":1:16: error: nic: \"8\" has no unit"},
+      {"node[1:x] gpus=a10\n", ":1:1: error: \"node[1:x]\" is not a range of hosts; the form is node[01:08]"},
+      {"node[1:99999999] gpus=a10\n", ":1:1: error: \"node[1:99999999]\" is not a range of hosts"},
+      {"# nothing\n", "error: there are no hosts in it"},
+  };
+  for (const auto& [text, error] : kWrong) {
+    const std::string path = written("wrong.ini", text);
+    const std::string told = error_of([&] { read_ansible(path); });
+    if (std::string(text) == "[lab\nnode1\n") {
+      EXPECT_THAT(told, HasSubstr("wrong.ini:1:"));
+    } else {
+      EXPECT_THAT(told, HasSubstr(error)) << text;
+    }
+  }
+  EXPECT_THAT(error_of([] { read_ansible("no-such.ini"); }), HasSubstr("no-such.ini: error: no such file"));
+  const std::string yaml = written("wrong.yaml", "all:\n  hots:\n    a: {}\n");
+  EXPECT_THAT(error_of([&] { read_ansible(yaml); }), HasSubstr(":2:3: error: \"hots\" is unknown in group all"));
+}
+
+TEST(Ansible, EndsWhereGroupsHoldEachOther) {
+  const std::string path = written("ring.ini", "h gpus=a10\n[a:children]\nb\n[b:children]\na\n[c:children]\na\n");
+  EXPECT_EQ(read_ansible(path).machines.size(), 1u);
+}
+
+TEST(SshConfig, TakesWhatCommentsSay) {
+  const Inventory hosts = read_ssh_config(file("ssh_config"));
+  ASSERT_EQ(hosts.machines.size(), 3u);
+  EXPECT_EQ(hosts.machines[0].name, "desk");
+  EXPECT_EQ(hosts.machines[0].site, "office");
+  EXPECT_THAT(hosts.machines[0].gpus, ElementsAre("rtx3090"));
+  EXPECT_THAT(hosts.machines[1].gpus, IsEmpty());  // the bastion
+  EXPECT_EQ(hosts.machines[2].name, "rented");
+  EXPECT_THAT(hosts.machines[2].gpus, ElementsAre("a100-40", "a100-40"));
+  EXPECT_DOUBLE_EQ(hosts.machines[2].nic->value, 2e9);
+}
+
+TEST(SshConfig, FollowsIncludesAndTakesWhatComesFirst) {
+  const Inventory hosts = read_ssh_config(file("ssh_config_parts"));
+  std::vector<std::string> names;
+  for (const auto& machine : hosts.machines) names.push_back(machine.name);
+  ASSERT_THAT(names, ElementsAre("lab1", "lab2", "desk", "tower"));
+  EXPECT_THAT(hosts.machines[0].gpus, ElementsAre("a30", "a30"));
+  EXPECT_EQ(hosts.machines[1].site, "lab");
+  EXPECT_THAT(hosts.machines[2].gpus, ElementsAre("rtx3090"));  // the first block's, not the second's or Match's
+  EXPECT_EQ(hosts.machines[2].site, "office");
+  EXPECT_THAT(hosts.machines[3].gpus, ElementsAre("rtx3090"));
+}
+
+TEST(SshConfig, EndsWhereFilesIncludeEachOther) {
+  const std::string path = testing::TempDir() + "ring_config";
+  std::ofstream(path) << "Include " << path << "\nHost a\n";
+  EXPECT_THAT(error_of([&] { read_ssh_config(path); }), HasSubstr(":1:1: error: files include each other too deeply"));
+}
+
 TEST(Setup, MarksAndTellsWhatItAssumes) {
   SetupRequest request;
   request.name = "mine";
@@ -222,7 +342,7 @@ TEST(Setup, RefusesMachinesWithoutGpus) {
   SetupRequest request;
   request.inventory.machines.resize(1);
   request.inventory.machines[0].name = "a";
-  EXPECT_THAT(error_of([&] { set_up(request); }), HasSubstr("a states no GPUs; give --gpu a=TYPE:COUNT"));
+  EXPECT_THAT(error_of([&] { set_up(request); }), HasSubstr("a states no GPUs; state gpus=TYPE:COUNT"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From what was gathered to what a profile holds: layouts, the check against the data sheet, the text.
+// From what was gathered to what a profile holds: layouts, thinning, the check against the data sheet, the text.
 #include <cmath>
 #include <random>
 
@@ -83,16 +83,103 @@ TEST(WhatLacks, IsTold) {
   EXPECT_THAT(nothing.remarks, ElementsAre(HasSubstr("no kernel was timed")));
 }
 
-// Products of random sizes, with times that a GPU could have.
-ImportedProfile many(std::size_t count) {
+// Products of random sizes, multiples of `step`, with times that a GPU could have; `scatter` of 0.1 is up to 5 % more or less
+// beside.
+ImportedProfile many(std::size_t count, double scatter = 0, std::int64_t step = 1) {
   std::mt19937 random(7);
-  std::uniform_real_distribution<double> logarithm(std::log(64), std::log(16384));
-  const auto size = [&] { return static_cast<std::int64_t>(std::exp(logarithm(random))); };
-  std::set<KernelShape> shapes;
-  while (shapes.size() < count) shapes.insert({"gemm-nt", 1, size(), size(), size()});
+  std::uniform_real_distribution<double> logarithm(std::log(64), std::log(16384)), part(-0.5, 0.5);
+  const auto size = [&] { return static_cast<std::int64_t>(std::exp(logarithm(random))) / step * step; };
   ImportedProfile profile;
-  for (const auto& shape : shapes) made_up::add(profile.points, shape, made_up::plausible_time(shape));
+  auto& into = profile.points.kernels["gemm-nt"][kFp16];
+  std::set<KernelShape> known;
+  while (into.size() < count) {
+    const KernelShape shape{"gemm-nt", 1, size(), size(), size()};
+    if (!known.insert(shape).second) continue;
+    const Seconds time = made_up::plausible_time(shape) * (1 + scatter * part(random));
+    into.push_back({shape.batch, shape.m, shape.n, shape.k, time});
+  }
+  std::sort(into.begin(), into.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.batch, a.m, a.n, a.k) < std::tie(b.batch, b.m, b.n, b.k);
+  });
   return profile;
+}
+
+// The worst and the median error of predicting every point of one profile by another.
+std::pair<double, double> errors_of(const ImportedProfile& all, const ImportedProfile& thinned) {
+  const Gpu gpu = made_up::with(thinned.points);
+  std::vector<double> errors;
+  for (const auto& [name, by_precision] : all.points.kernels) {
+    for (const auto& point : by_precision[kFp16]) {
+      const KernelShape shape{name, point.batch, point.m, point.n, point.k};
+      errors.push_back(std::abs(profile_time(gpu, Precision::kFp16, shape).time / point.time - 1));
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  return {errors.back(), errors[errors.size() / 2]};
+}
+
+class Thinning : public testing::TestWithParam<int> {};
+
+TEST_P(Thinning, LeavesOutOnlyWhatIsPredictedWithinTheTolerance) {
+  const double tolerance = GetParam() / 100.0;
+  const auto profile = many(1500, 0, 2);  // all aligned alike: others are thinned apart
+  const Gpu gpu = made_up::gpu();
+  std::vector<KernelSample> samples;
+  for (const auto& point : profile.points.kernels.at("gemm-nt")[kFp16]) {
+    const KernelShape shape{"gemm-nt", point.batch, point.m, point.n, point.k};
+    samples.push_back({point, sizes_of(shape), std::log(point.time / ideal_time(gpu, Precision::kFp16, shape, {}))});
+  }
+  const auto kept = samples_to_keep(samples, tolerance, samples.size());
+  ASSERT_TRUE(kept);
+  ImportedProfile thinned;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (kept->at(i)) thinned.points.kernels["gemm-nt"][kFp16].push_back(samples[i].point);
+  }
+  EXPECT_LT(points_of(thinned.points), samples.size());
+  EXPECT_LE(errors_of(profile, thinned).first, tolerance);
+  EXPECT_FALSE(samples_to_keep(samples, tolerance, points_of(thinned.points) - 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Within, Thinning, testing::Values(2, 5, 10),
+                         [](const auto& test) { return "Percent" + std::to_string(test.param); });
+
+TEST(Thinning, KeepsToTheNumberAndTellsTheTolerance) {
+  const auto all = many(1500, 0, 2);
+  auto thinned = all;
+  thin_kernels(thinned, made_up::gpu(), 800);
+  EXPECT_LE(points_of(thinned.points), 800);
+  ASSERT_EQ(thinned.remarks.size(), 1);
+  EXPECT_THAT(thinned.remarks[0], HasSubstr("of 1500 sizes are kept: the others are interpolated from them within "));
+  const double told = std::stod(thinned.remarks[0].substr(thinned.remarks[0].find("within ") + 7)) / 100;
+  EXPECT_LE(errors_of(all, thinned).first, told);
+}
+
+TEST(Thinning, KeepsTimesThatScatterEvenlyOverTheSizes) {
+  const auto all = many(1500, 1.2);
+  auto thinned = all;
+  thin_kernels(thinned, made_up::gpu(), 100);
+  EXPECT_LE(points_of(thinned.points), 100);
+  EXPECT_GE(points_of(thinned.points), 50);
+  EXPECT_THAT(thinned.remarks, ElementsAre(HasSubstr("evenly over the sizes, since the times scatter")));
+}
+
+TEST(Thinning, LeavesASmallTableAsItIs) {
+  auto profile = many(100);
+  const auto before = points(profile);
+  thin_kernels(profile, made_up::gpu(), 100);
+  EXPECT_EQ(points(profile), before);
+  EXPECT_THAT(profile.remarks, IsEmpty());
+}
+
+TEST(Thinning, OfCollectivesKeepsWhatPredictionsUse) {
+  ImportedProfile profile;
+  for (int i = 1; i <= 100; ++i)
+    profile.collectives.push_back({"", "all-reduce", 4, 1, Bytes{1000.0 * i}, Seconds{i == 77 ? 1e-6 : 1e-4}});
+  thin_collectives(profile, 50);
+  std::vector<double> sizes;
+  for (const auto& one : profile.collectives) sizes.push_back(one.size.value / 1000);
+  // Doublings from the first, and the 77th, which is the fastest.
+  EXPECT_THAT(sizes, ElementsAre(1, 2, 4, 8, 16, 32, 64, 77));
 }
 
 // Products of 4096 x 4096 x 4096 in fp16; by the data sheet of 100 TFLOP/s: 2 x 4096^3 / 100 TFLOP/s = 1.37 ms.

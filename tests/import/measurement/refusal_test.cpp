@@ -38,12 +38,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refusal{"Nothing", "csv", "a.csv", "", "0:0 the file is empty or cannot be read"},
         Refusal{"Binary", "csv", "a.csv", std::string("a\0b", 3), "0:0 the file is not text"},
-        Refusal{"Spreadsheet", "csv", "a.xlsx", "PK\x03\x04", "0:0 save its sheet as csv"},
-        Refusal{"GitLfs", "csv", "a.csv", "version https://git-lfs.github.com/spec/v1\n", "0:0 run git lfs pull"},
+        Refusal{"Spreadsheet", "deepbench", "a.xlsx", "PK\x03\x04", "0:0 save its sheet as csv"},
+        Refusal{"GitLfs", "aiconfigurator", "gemm_perf.txt", "version https://git-lfs.github.com/spec/v1\n",
+                "0:0 run git lfs pull"},
         Refusal{"OtherColumns", "csv", "a.csv", "a,b\n1,2\n",
                 "1:1 no header of the format csv; columns kernel, precision, batch, m, n, k, seconds; or"},
-        Refusal{"OtherFormat", "csv", "a.csv", "Instances,Med (ns),Name\n",
-                "1:1 the columns are those of the format nsys; import it as that"},
+        Refusal{"OtherFormat", "csv", "a.csv", "OPName,Latency,Device,B,H\n",
+                "1:1 the columns are those of the format neusight; import it as that"},
         Refusal{"OtherUnit", "csv", "a.csv", "kernel,precision,batch,m,n,k,ms\n", "1:1 no header of the format csv"},
         Refusal{"HeaderAlone", "csv", "a.csv", kHeader, "0:0 the table has no rows"},
         Refusal{"NoTime", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,2,3,4,fast\n",
@@ -64,6 +65,23 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"OpenQuote", "csv", "a.csv", kHeader + "\"gemm-nn,fp16,1,2,3,4,1e-3\n", "2:1 1 cells"},
         Refusal{"NothingKnown", "csv", "a.csv", kHeader + "gemv,fp16,1,2,3,4,1e-3\n",
                 "0:0 none of its times can be used; left out are 1 of operators without a kernel in slmsim (1 gemv)"},
+        Refusal{"AcesoByAnotherName", "sailor", "x/profiled-data-fp16/ops.csv",
+                "op_name,forward-compute,backward-compute,input_size,weights,activations\n",
+                "0:0 keep the profiler's, MODEL_mbs1_tp1_algo0.csv"},
+        Refusal{"AcesoOfAnotherModel", "sailor", "x/profiled-data-fp16/m_mbs1_tp1_algo0.csv",
+                "op_name,forward-compute,backward-compute,input_size,weights,activations\nconv,1,1,1,1,1\n",
+                "1:1 the model's sizes do not follow"},
+        Refusal{"AcesoWithoutPrecision", "aceso", "m_mbs1_tp1_algo0.csv",
+                "op_name,forward-compute,backward-compute,input_size,weights,activations\n", "0:0 give --precision"},
+        Refusal{"SailorLayers", "sailor", "profile.json", "{\n  \"1\": {\n", "1:1 no header of the format sailor"},
+        Refusal{"DeepBenchInAnotherUnit", "deepbench", "a.txt", "m n k a_t b_t precision time (msec)\n",
+                "1:1 the times are not in usec"},
+        Refusal{"DeepBenchCutOff", "deepbench", "a.txt",
+                "m n k a_t b_t precision time (usec)\n1 2 3 0 0 float 5\n1 2 3 0\n",
+                "3:1 4 words; m, n, k, two layouts"},
+        Refusal{"NoDeepBench", "deepbench", "a.txt", "hello\n", "1:1 output of DeepBench is expected"},
+        Refusal{"DeepBenchSheetWithoutPrecision", "deepbench", "a.csv",
+                "x,M,N,K,A Transpose,B Transpose,Time (msec)\n,1,2,3,N,N,1\n", "1:1 give --precision"},
         Refusal{"NcclTestsInAnotherUnit", "nccl-tests", "all_reduce_perf.txt",
                 "# Rank 0 Pid 1 on a device 0 [0x0] G\n# Rank 1 Pid 1 on a device 1 [0x1] G\n"
                 "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n# (B) (elements) (ms)\n",
@@ -101,11 +119,16 @@ INSTANTIATE_TEST_SUITE_P(
         // 67,108,864 B, of which 2 x 3/4 go over a link, in 10 us are 10 TB/s.
         Refusal{"FasterThanAnyNvlink", "csv", "a.csv", "ranks,bytes,seconds\n4,67108864,1e-5\n",
                 "2:1 all-reduce of 67108864 B over 4 GPUs in 10 us would need 10066 GB/s of each link"},
-        Refusal{"CollectiveOfOneGpu", "csv", "a.csv", "ranks,bytes,seconds\n1,512,5e-4\n",
+        Refusal{"CollectiveOfOneGpu", "aiconfigurator", "nccl_perf.txt",
+                "device,op_name,nccl_dtype,num_gpus,message_size,latency\nH200,all_reduce,half,1,512,0.5\n",
                 "0:0 none of its times can be used; left out are 1 of one GPU, which exchanges nothing"},
         Refusal{"NsysWithoutShapes", "nsys", "a.csv", "Instances,Med (ns),Name\n1,1000,x\n",
                 "0:0 nsys reports no sizes of kernels; give --shapes FILE"},
-        Refusal{"NsysWithoutUnit", "nsys", "a.csv", "Instances,Med,Name\n1,1000,x\n", "1:1 no column \"Med (ns)\""}),
+        Refusal{"NsysWithoutUnit", "nsys", "a.csv", "Instances,Med,Name\n1,1000,x\n", "1:1 no column \"Med (ns)\""},
+        Refusal{"VidurOfNoModel", "vidur", "a.csv",
+                "num_tokens,num_tensor_parallel_workers,n_embd,n_expanded_embd,n_head,n_kv_head,use_gated_mlp\n"
+                "8,3,64,64,4,4,True\n",
+                "2:11 a model's sizes are expected"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ImportRefusals, TellAFolderAndADeviceFromNoFile) {
@@ -165,23 +188,23 @@ TEST(ImportOfSeveralGpus, TellsWhatThereIsToChoose) {
   request.where = {{"gpu", "t40"}};
   EXPECT_THAT(refusals("csv", files, request), ElementsAre(HasSubstr("gpu is one of l4, t4")));
   request.where = {{"sauce", "a"}};
-  EXPECT_THAT(refusals("csv", files, request), ElementsAre("1:1 --where sauce: there is no such column; known are: "
-                                                           "gpu, source, kernel, precision, batch, m, n, k, seconds"));
-  Files machines;
-  machines.write("m.csv", "machine,gpus,bytes,seconds\nTesla T4,4,512,1e-4\nNVIDIA L4,4,512,2e-4\n");
+  EXPECT_THAT(refusals("csv", files, request),
+              ElementsAre("1:1 --where sauce: there is no such column; known are: gpu, source, kernel, precision, batch, m, n, k, seconds"));
+  Files neusight;
+  neusight.write("n.csv", "OPName,Latency,Device,B,H\nln,1,Tesla T4,8,8\nln,2,NVIDIA L4,8,8\n");
   request.where = {{"gpu", "T4"}};
-  EXPECT_THAT(refusals("csv", machines, request),
+  EXPECT_THAT(refusals("neusight", neusight, request),
               ElementsAre(AllOf(HasSubstr("none of them the requested one"), HasSubstr("\"Tesla T4\" (1 times)"))));
-  request.where = {{"machine", "Tesla T4"}};
-  EXPECT_THAT(import_test::collectives(import("csv", machines, request)), SizeIs(1));
+  request.where = {{"Device", "Tesla T4"}};
+  EXPECT_THAT(points(import("neusight", neusight, request)), SizeIs(1));
 }
 
 TEST(ImportFormatNames, AreSuggested) {
   try {
-    import_format("nccl-test");
+    import_format("neusigt");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "there is no format \"nccl-test\"; did you mean \"nccl-tests\"?");
+    EXPECT_STREQ(error.what(), "there is no format \"neusigt\"; did you mean \"neusight\"?");
   }
 }
 
