@@ -19,7 +19,7 @@ build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev liby
 package_packages=(file)
 # All of these are optional: without one, its part is left out or skipped with a message that names it.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
-  python3-jsonschema python3-yaml zsh fish "${package_packages[@]}")
+  python3-jsonschema python3-yaml "${package_packages[@]}")
 # Figures, and the page in a browser.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
 # The Python module is built where these are installed.

@@ -39,19 +39,14 @@ std::vector<CsvRecord> csv_records(std::string_view text) {
 }
 
 int csv_column(std::string_view text, int line, std::size_t cell) {
+  const std::string_view row = line_of(text, line);
   std::size_t at = 0;
-  for (int i = 1; i < line; ++i) {
-    at = text.find('\n', at);
-    if (at == std::string_view::npos) return 1;
-    ++at;
-  }
-  const std::size_t begin = at;
   bool quoted = false;
-  for (; cell > 0 && at < text.size() && text[at] != '\n'; ++at) {
-    if (text[at] == '"') quoted = !quoted;
-    if (text[at] == ',' && !quoted) --cell;
+  for (; cell > 0 && at < row.size(); ++at) {
+    if (row[at] == '"') quoted = !quoted;
+    if (row[at] == ',' && !quoted) --cell;
   }
-  return cell == 0 ? static_cast<int>(at - begin) + 1 : 1;
+  return cell == 0 ? static_cast<int>(at) + 1 : 1;
 }
 
 namespace {

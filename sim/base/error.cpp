@@ -4,19 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/text.h"
+
 namespace slmsim {
 namespace {
 
 constexpr std::size_t kShownLineLength = 160;  // longer lines are cut so that the error stays readable
-
-std::string_view line_of(std::string_view text, int line) {
-  for (int i = 1; i < line; ++i) {
-    const auto end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  return text.substr(0, text.find('\n'));
-}
 
 // A text from a file may be as long as the file.
 std::string_view shortened(std::string_view text) {

@@ -133,6 +133,20 @@ class Fields {
   const Node* file(const FileKey& key, const FileKind& kind, bool required = false) {
     return child(key, ValueType::of_file(kind), required);
   }
+  // Reads the map under a key: `read(fields)`. Returns whether there is one; `required` makes absence an error.
+  template <class Read>
+  bool inside(const FileKey& key, Read read, bool required = false) {
+    const Node* map = child(key, required);
+    if (map) read_all(*map, path_of(key.name), read);
+    return map != nullptr;
+  }
+  // Reads each map of a list: `read(fields)`. Returns the number of maps.
+  template <class Read>
+  std::size_t each_item(const FileKey& key, Read read, Count count = kAnyCount) {
+    const auto maps = list(key, {ValueType::map()}, count);
+    for (std::size_t i = 0; i < maps.size(); ++i) read_all(*maps[i], path_of(key.name) + "." + std::to_string(i), read);
+    return maps.size();
+  }
   // Reads the map under each name of a map of names: `read(entry, fields)`. Returns the number of names, or nothing
   // where there is no map.
   template <class Read>
@@ -140,9 +154,7 @@ class Fields {
     const auto entries = named_entries(key, required);
     for (const Entry* entry : entries.value_or(std::vector<const Entry*>{})) {
       check_name(*entry);
-      Fields fields(entry->value, path_of(key.name) + "." + entry->key, reading_);
-      read(*entry, fields);
-      fields.done();
+      read_all(entry->value, path_of(key.name) + "." + entry->key, [&](Fields& fields) { read(*entry, fields); });
     }
     return entries ? std::optional(entries->size()) : std::nullopt;
   }
@@ -186,6 +198,13 @@ class Fields {
   void done_but_for_its_own();
 
  private:
+  // Keys that `read` does not read are errors.
+  template <class Read>
+  void read_all(const Node& map, std::string path, Read read) {
+    Fields fields(map, std::move(path), reading_);
+    read(fields);
+    fields.done();
+  }
   void know(const std::string& key);
   bool is_known(const std::string& key) const;
   const Node* find_node(const std::string& key) const;

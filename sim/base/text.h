@@ -30,6 +30,9 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
 // which lists them, where they are many.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names, std::string_view page = {});
 
+// A line of the text, from 1, without its end; empty where there is none.
+std::string_view line_of(std::string_view text, int line);
+
 // The text behind UTF-8's byte order mark, if it begins with one.
 std::string_view without_byte_order_mark(std::string_view text);
 

@@ -271,9 +271,7 @@ std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
 
 // Refuses what follows a closing bracket on its line, which yaml-cpp reports as an error of the map or as another document.
 void refuse_after_bracket(const std::shared_ptr<const Source>& source, int line, int column) {
-  std::string_view rest = source->text;
-  for (int i = 1; i < line && rest.find('\n') != std::string_view::npos; ++i) rest.remove_prefix(rest.find('\n') + 1);
-  const std::string_view before = rest.substr(0, static_cast<std::size_t>(column - 1));
+  const std::string_view before = line_of(source->text, line).substr(0, static_cast<std::size_t>(column - 1));
   const std::size_t last = before.find_last_not_of(' ');
   if (last == std::string_view::npos || (before[last] != ']' && before[last] != '}')) return;
   throw InputError(

@@ -18,14 +18,6 @@ constexpr int kMostSequencesPerGpu = 64;  // above it, a batch is not made to di
 constexpr int kMostAtOnce = 8;            // sequences of a micro-batch
 constexpr std::size_t kMostGpusInAllGroups = 8;
 
-// The first GPU without this format; empty: all have it.
-std::string gpu_without(const Platform& platform, Precision precision) {
-  for (const auto& device : platform.devices) {
-    if (device.gpu.peak[static_cast<std::size_t>(precision)].value <= 0) return device.gpu.name;
-  }
-  return "";
-}
-
 // One group of each kind: numbers of GPUs by VM, with their types.
 std::vector<Group> different_groups(const Scenario& scenario) {
   const std::vector<int> gpus = gpu_kinds(scenario.platform), vms = vm_kinds(scenario.platform);
@@ -143,15 +135,17 @@ std::vector<Sizes> sizes_to_try(const Scenario& scenario, const std::vector<Grou
 }  // namespace
 
 Chosen choose_precision(std::optional<Precision> dtype, const Platform& platform) {
-  const std::string none = gpu_without(platform, Precision::kBf16), no_fp16 = gpu_without(platform, Precision::kFp16);
+  const auto devices = all_devices(platform);
+  const Gpu *without_bf16 = gpu_without(platform, devices, Precision::kBf16),
+            *without_fp16 = gpu_without(platform, devices, Precision::kFp16);
   if (dtype == Precision::kFp32) return {"fp32", "dtype of config.json; bf16 or fp16 is faster and needs less memory"};
   const std::string of_file = dtype ? "dtype of config.json" : "";
-  if (dtype == Precision::kFp16 && no_fp16.empty()) return {"fp16", of_file};
-  if (none.empty()) return {"bf16", dtype ? of_file : "assumed: all GPUs have it"};
+  if (dtype == Precision::kFp16 && !without_fp16) return {"fp16", of_file};
+  if (!without_bf16) return {"bf16", dtype ? of_file : "assumed: all GPUs have it"};
   const std::string wanted =
       dtype ? fmt::format("{} is {}", of_file, dtype == Precision::kFp16 ? "float16" : "bfloat16") : "assumed";
-  if (no_fp16.empty()) return {"fp16", fmt::format("{}: {} has no bf16", wanted, none)};
-  return {"fp32", fmt::format("{}: {} has no fast 16-bit numbers", wanted, no_fp16)};
+  if (!without_fp16) return {"fp16", fmt::format("{}: {} has no bf16", wanted, without_bf16->name)};
+  return {"fp32", fmt::format("{}: {} has no fast 16-bit numbers", wanted, without_fp16->name)};
 }
 
 Chosen choose_stack(const Scenario& compiled) {

@@ -228,18 +228,23 @@ std::size_t index_of(const std::string& option, const std::string& word, const s
   return static_cast<std::size_t>(at - known.begin());
 }
 
-std::vector<Scenario> load_all(const ScenarioOptions& options) {
-  refuse_twice_overridden(options.overrides);
-  std::vector<Scenario> scenarios;
+void read_each(const std::vector<std::string>& words, const std::function<void(const std::string& word)>& read) {
   std::vector<Error> errors;
-  for (const auto& file : options.scenarios) {
+  for (const auto& word : words) {
     try {
-      scenarios.push_back(load_scenario(file, options.overrides));
+      read(word);
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.errors().begin(), error.errors().end());
     }
   }
   if (!errors.empty()) throw InputError(std::move(errors));
+}
+
+std::vector<Scenario> load_all(const ScenarioOptions& options) {
+  refuse_twice_overridden(options.overrides);
+  std::vector<Scenario> scenarios;
+  read_each(options.scenarios,
+            [&](const std::string& file) { scenarios.push_back(load_scenario(file, options.overrides)); });
   // From here on no input can be invalid.
   std::size_t links = 0;
   for (const auto& scenario : scenarios) links = std::max(links, Network(scenario.platform).links().size());

@@ -35,6 +35,9 @@ int stopped_too_early();
 // Rewrites CLI11's messages on missing, surplus or mistyped values in this program's words.
 std::string plain_words(const std::string& text);
 
+// Calls `read` with each word, and then throws the errors of all.
+void read_each(const std::vector<std::string>& words, const std::function<void(const std::string& word)>& read);
+
 // For a numeric option: refuses other values, with the expected range in the message.
 CLI::Validator number_within(double low, double high);
 inline CLI::Validator number_within(const Range<double>& range) { return number_within(range.low, range.high); }

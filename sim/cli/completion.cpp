@@ -1,4 +1,4 @@
-// slmsim completion: completions for shells and the man page, from the same tables as --help.
+// slmsim completion: completions for bash and the man page, from the same tables as --help.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -22,8 +22,6 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 }
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Shell command for the names of a kind, as `slmsim list` prints them.
 std::string listed(const std::string& what) {
@@ -102,109 +100,6 @@ complete -o filenames -F _slmsim slmsim
                      fmt::join(verbs, " "), cases);
 }
 
-// Within single quotes of zsh's _arguments or of fish.
-std::string quoted(const std::string& text, const std::string& escaped) {
-  std::string out;
-  for (const char c : first_line(text)) {
-    if (c == '\'') {
-      out += "'\\''";
-      continue;
-    }
-    if (escaped.find(c) != std::string::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-// An action of zsh's _arguments; `with_files`: files too.
-std::string for_zsh(const std::string& words, bool with_files) {
-  if (words.empty()) return "_files";
-  constexpr std::string_view kList = "$(slmsim list ";
-  if (!words.starts_with(kList)) return "(" + words + ")";
-  const std::string what = words.substr(kList.size(), words.find(' ', kList.size()) - kList.size());
-  return fmt::format("_slmsim_list{} {}", with_files ? "_or_files" : "", what);
-}
-
-std::string to_zsh(const CLI::App& app) {
-  std::string verbs, cases;
-  for (const CLI::App* verb : verbs_of(app)) {
-    verbs += fmt::format("    '{}:{}'\n", verb->get_name(), quoted(verb->get_description(), ":"));
-    std::string arguments;
-    for (const CLI::Option* option : verb->get_options()) {
-      const std::string words = words_of(*option);
-      for (const auto& name : names_of(*option)) {
-        const std::string action = takes_value(*option) ? ":value:" + for_zsh(words, false) : "";
-        // --option value, --option=value, -o value and -ovalue.
-        const char* joined = !takes_value(*option) ? "" : name.starts_with("--") ? "=" : "+";
-        arguments +=
-            fmt::format("        '*{}{}[{}]{}' \\\n", name, joined, quoted(option->get_description(), "[]:"), action);
-      }
-    }
-    arguments += fmt::format("        '*:word:{}'\n", for_zsh(words_in_place(*verb), true));
-    cases += fmt::format("      {})\n      _arguments -s \\\n{}      ;;\n", verb->get_name(), arguments);
-  }
-  return fmt::format(R"sh(#compdef slmsim
-# Completions of slmsim for zsh, by `slmsim completion zsh`.
-# _arguments puts options for compadd before a function's own arguments.
-_slmsim_list() {{
-  local -a found
-  found=(${{(f)"$(slmsim list $argv[-1] 2>/dev/null | cut -d ' ' -f 1)"}})
-  compadd -a found
-}}
-_slmsim_list_or_files() {{
-  _slmsim_list $argv[-1]
-  _files
-}}
-_slmsim() {{
-  local -a verbs
-  verbs=(
-{}  )
-  if ((CURRENT == 2)); then
-    _describe command verbs
-    return
-  fi
-  local verb=$words[2]
-  shift words
-  ((CURRENT--))
-  case $verb in
-{}  esac
-}}
-_slmsim "$@"
-)sh",
-                     verbs, cases);
-}
-
-std::string for_fish(const std::string& words) {
-  if (!words.starts_with("$(")) return words;
-  const std::string command = words.substr(2, words.find(" | ") - 2);
-  return fmt::format("({} | string split -f 1 \" \")", command);
-}
-
-std::string to_fish(const CLI::App& app) {
-  std::string out = "# Completions of slmsim for fish, by `slmsim completion fish`.\n";
-  for (const CLI::App* verb : verbs_of(app)) {
-    out += fmt::format("complete -c slmsim -n __fish_use_subcommand -a {} -d '{}'\n", verb->get_name(),
-                       quoted(verb->get_description(), ""));
-  }
-  for (const CLI::App* verb : verbs_of(app)) {
-    const std::string when = fmt::format("complete -c slmsim -n '__fish_seen_subcommand_from {}'", verb->get_name());
-    if (const std::string words = words_in_place(*verb); !words.empty())
-      out += fmt::format("{} -a '{}'\n", when, for_fish(words));
-    for (const CLI::Option* option : verb->get_options()) {
-      std::string names;
-      for (const auto& name : option->get_lnames()) names += " -l " + name;
-      for (const auto& name : option->get_snames()) names += " -s " + name;
-      if (names.empty()) continue;
-      const std::string words = words_of(*option);
-      const std::string value = !takes_value(*option) ? ""
-                                : words.empty()       ? " -r"
-                                                      : fmt::format(" -x -a '{}'", for_fish(words));
-      out += fmt::format("{}{}{} -d '{}'\n", when, names, value, quoted(option->get_description(), ""));
-    }
-  }
-  return out;
-}
-
 // Escapes roff's requests and escape characters.
 std::string roff(const std::string& text) {
   std::string out;
@@ -259,8 +154,7 @@ then in the installed data.
 )";
 }
 
-constexpr std::pair<const char*, std::string (*)(const CLI::App&)> kKinds[] = {
-    {"bash", to_bash}, {"zsh", to_zsh}, {"fish", to_fish}, {"man", to_man}};
+constexpr std::pair<const char*, std::string (*)(const CLI::App&)> kKinds[] = {{"bash", to_bash}, {"man", to_man}};
 
 int completion(const CLI::App& app, const std::string& what, const std::string& output) {
   const auto* kind = std::ranges::find_if(kKinds, [&](const auto& k) { return k.first == what; });
@@ -271,11 +165,11 @@ int completion(const CLI::App& app, const std::string& what, const std::string& 
 }  // namespace
 
 Command add_completion(CLI::App& app) {
-  auto* verb = app.add_subcommand("completion", "print completions for a shell, or the man page");
+  auto* verb = app.add_subcommand("completion", "print completions for bash, or the man page");
   auto what = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   std::vector<std::string> kinds;
   for (const auto& kind : kKinds) kinds.emplace_back(kind.first);
-  choose_from(verb->add_option("WHAT", *what, "the shell, or man"), kinds, "completion \"{}\" is unknown")->required();
+  choose_from(verb->add_option("WHAT", *what, "bash, or man"), kinds, "completion \"{}\" is unknown")->required();
   add_output_option(*verb, *output);
   verb->footer(R"(
 Examples:

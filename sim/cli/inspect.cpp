@@ -67,21 +67,12 @@ void check_folder(const fs::path& folder) {
 }
 
 int check(const std::vector<std::string>& files) {
-  std::vector<Error> errors;
-  for (const auto& file : files) {
-    try {
-      std::error_code ignored;
-      if (fs::is_directory(file, ignored)) {
-        check_folder(file);
-        continue;
-      }
-      const std::string kind = is_sweep(file) ? check_sweep(file) : check_file(file);
-      fmt::print("{}: ok, a {}\n", file, kind);
-    } catch (const InputError& error) {
-      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
-    }
-  }
-  if (!errors.empty()) throw InputError(std::move(errors));
+  read_each(files, [](const std::string& file) {
+    std::error_code ignored;
+    if (fs::is_directory(file, ignored)) return check_folder(file);
+    const std::string kind = is_sweep(file) ? check_sweep(file) : check_file(file);
+    fmt::print("{}: ok, a {}\n", file, kind);
+  });
   return kDone;
 }
 

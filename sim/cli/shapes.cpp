@@ -67,15 +67,7 @@ int shapes(const ShapesOptions& options) {
           {}, fmt::format("--batch {}: a number of sequences from 1 to {} is expected", count, kMostSequences));
   }
   std::vector<Transformer> models;
-  std::vector<Error> errors;
-  for (const auto& name : options.models) {
-    try {
-      models.push_back(load_model(name, options.sequence));
-    } catch (const InputError& error) {
-      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
-    }
-  }
-  if (!errors.empty()) throw InputError(std::move(errors));
+  read_each(options.models, [&](const std::string& name) { models.push_back(load_model(name, options.sequence)); });
   write_result(options.format == "csv" ? to_csv(models, options.batch) : to_json(models), options.output);
   return kDone;
 }

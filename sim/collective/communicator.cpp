@@ -33,9 +33,6 @@ void Communicator::lay_rings() {
     for (auto& order : orders_)
       std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return place(a) < place(b); });
   }
-  one_way_ = orders_.size();
-  if (view_.nodes < 3 || nccl_.settings.ring_directions == RingDirections::kOne) return;
-  for (std::size_t i = 0; i < one_way_; ++i) orders_.emplace_back(orders_[i].rbegin(), orders_[i].rend());
 }
 
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices) {
@@ -250,9 +247,9 @@ std::vector<Ring>& Communicator::rings() {
 }
 
 // Orders of one node's GPUs are rings only; between nodes each belongs to a rail.
-int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(one_way_) : 1; }
+int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(orders_.size()) : 1; }
 
-int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order % one_way_) : -1; }
+int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order) : -1; }
 
 // On rails a tree traverses a node's GPUs in the opposite direction of a ring: its second GPU has a child on another
 // node, and is the ring's last one, which is near the NIC too (NCCL 2.19, src/graph/search.cc:

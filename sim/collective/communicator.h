@@ -70,7 +70,6 @@ class Communicator {
   Detail detail_ = Detail::kSteps;
   // Connected by the first call that uses them.
   std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring
-  std::size_t one_way_ = 1;                       // number of orders of one direction
   std::vector<Ring> rings_;                       // empty: not yet connected
   std::pair<int, int> opened_by_rings_, opened_by_trees_;
   std::vector<std::vector<std::size_t>> tree_orders_;  // ranks of each pair of trees

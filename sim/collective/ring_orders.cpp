@@ -15,8 +15,23 @@ using RankOrder = std::vector<std::size_t>;
 constexpr std::size_t kAllCycles = 4;  // number of equally joined GPUs up to which every cycle is a ring
 constexpr std::size_t kMostGpus = 8;   // or VMs: exhaustive search of cycles up to this number
 
-// Where no cycle uses such links only, as with bridges between pairs: the cycle with the shortest ways, the first of
-// equals.
+// The cycle through `n` with the least sum of `length`, the first of equals.
+RankOrder shortest_cycle(std::size_t n, const auto& length) {
+  RankOrder order(n), best;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  double least = INFINITY;
+  do {
+    double around = 0;
+    for (std::size_t i = 0; i < n; ++i) around += length(order[i], order[(i + 1) % n]);
+    if (around < least * (1 - 1e-9)) {
+      least = around;
+      best = order;
+    }
+  } while (std::next_permutation(order.begin() + 1, order.end()));
+  return best;
+}
+
+// Where no cycle uses such links only, as with bridges between pairs: the cycle with the shortest ways.
 RankOrder shortest_cycle(const NodeInside& inside, const std::vector<int>& gpus) {
   const std::size_t n = gpus.size();
   std::vector<double> length(n * n, 0.0);
@@ -25,18 +40,7 @@ RankOrder shortest_cycle(const NodeInside& inside, const std::vector<int>& gpus)
       if (i != j) length[i * n + j] = way_length(inside, gpus[i], gpus[j]).value;
     }
   }
-  RankOrder order(n), best;
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  double least = INFINITY;
-  do {
-    double around = 0;
-    for (std::size_t i = 0; i < n; ++i) around += length[order[i] * n + order[(i + 1) % n]];
-    if (around < least * (1 - 1e-9)) {
-      least = around;
-      best = order;
-    }
-  } while (std::next_permutation(order.begin() + 1, order.end()));
-  return best;
+  return shortest_cycle(n, [&](std::size_t i, std::size_t j) { return length[i * n + j]; });
 }
 
 std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vector<int>& slots) {
@@ -169,19 +173,10 @@ std::vector<int> cycle_of_vms(const Platform& platform, const Network& network, 
     first.push_back(device);
   }
   const auto apart = [&](std::size_t a, std::size_t b) { return network.round_trip(first[a], first[b]).value; };
-  RankOrder order(vms.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  RankOrder best = order;
+  RankOrder best(vms.size());
+  std::iota(best.begin(), best.end(), std::size_t{0});
   if (vms.size() <= kMostGpus) {
-    double least = INFINITY;
-    do {
-      double around = 0;
-      for (std::size_t i = 0; i < order.size(); ++i) around += apart(order[i], order[(i + 1) % order.size()]);
-      if (around < least * (1 - 1e-9)) {
-        least = around;
-        best = order;
-      }
-    } while (std::next_permutation(order.begin() + 1, order.end()));
+    best = shortest_cycle(vms.size(), apart);
   } else {
     for (auto next = best.begin() + 1; next != best.end(); ++next) {
       const auto nearest = std::min_element(next, best.end(), [&](std::size_t a, std::size_t b) {

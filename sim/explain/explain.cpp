@@ -231,8 +231,6 @@ std::string algorithm_override(NcclAlgorithm algorithm) {
   return "nccl.NCCL_ALGO=" + name_in(nccl_algorithm_names(), algorithm);
 }
 
-std::string buffer_override(Bytes size) { return "nccl.NCCL_BUFFSIZE=" + size_text(size); }
-
 Overrides buffer_overrides(const Vm& vm, Bytes receive, Bytes send) {
   return {tcp_path(vm) + "tcp_rmem=" + size_text(receive), tcp_path(vm) + "tcp_wmem=" + size_text(send)};
 }
@@ -270,7 +268,7 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
     for (const auto algorithm : {NcclAlgorithm::kRing, NcclAlgorithm::kTree}) {
       if (nccl.algorithm != algorithm) out.push_back({algorithm_override(algorithm)});
     }
-    out.push_back({buffer_override(nccl.buffer * kLarger)});
+    out.push_back({"nccl.NCCL_BUFFSIZE=" + size_text(nccl.buffer * kLarger)});
     const int channels = nccl_channels(nccl, nccl_view(scenario.platform, group.devices));
     if (2 * channels <= kNcclMostChannels) out.push_back({channels_override(2 * channels)});
   }
@@ -288,10 +286,7 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
 
 std::optional<Precision> half_precision(const Platform& platform, const std::vector<int>& devices) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
-    const auto has = [&](int device) {
-      return platform.devices[device].gpu.peak[static_cast<std::size_t>(precision)].value > 0;
-    };
-    if (std::ranges::all_of(devices, has)) return precision;
+    if (!gpu_without(platform, devices, precision)) return precision;
   }
   return std::nullopt;
 }

@@ -84,7 +84,6 @@ std::string threads_override(int threads);
 std::string sockets_override(int per_thread);
 std::string channels_override(int channels);
 std::string algorithm_override(NcclAlgorithm algorithm);
-std::string buffer_override(Bytes size);                              // NCCL's
 Overrides buffer_overrides(const Vm& vm, Bytes receive, Bytes send);  // TCP's
 std::string no_slow_start_after_idle(const Vm& vm);
 // "16MiB".

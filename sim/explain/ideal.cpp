@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "sim/base/work.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/explain/limits.h"
 #include "sim/predict/alike.h"
@@ -92,15 +91,8 @@ void IdealRuns::prepare(const std::vector<Ideals>& sets) {
     if (known_.try_emplace({ideals.begin(), ideals.end()}).second) open.push_back(&ideals);
   }
   std::vector<Seconds> times(open.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < open.size(); i = next++) times[i] = simulated(*open[i]);
-  };
-  const std::size_t helpers = std::min<std::size_t>(open.size(), std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < helpers; ++i) others.push_back(std::async(std::launch::async, work));
-  work();
-  for (auto& other : others) other.get();
+  in_parallel(open.size(), std::max(1u, std::thread::hardware_concurrency()),
+              [&](std::size_t i) { times[i] = simulated(*open[i]); });
   for (std::size_t i = 0; i < open.size(); ++i) known_[{open[i]->begin(), open[i]->end()}] = times[i];
 }
 

@@ -15,6 +15,8 @@ constexpr double kPrecision = 0.01;  // relative, of the round-trip time of a ch
 // A candidate that takes this many times as long as the pick at both ends of a bisection is not picked in between.
 constexpr double kFar = 4;
 
+bool same_pick(const Selection& a, const Selection& b) { return a.technique == b.technique && a.group == b.group; }
+
 class Sweep {
  public:
   Sweep(const Scenario& scenario, const Transformer& model, const std::vector<Prediction>& known,
@@ -176,7 +178,5 @@ std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transf
   if (!sweep.possible()) return std::nullopt;
   return sweep.run();
 }
-
-bool same_pick(const Selection& a, const Selection& b) { return a.technique == b.technique && a.group == b.group; }
 
 }  // namespace slmsim

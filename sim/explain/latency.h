@@ -39,6 +39,4 @@ std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transf
                                           const std::vector<Prediction>& predictions,
                                           const std::function<bool()>& stop = {}, std::size_t threads = 1);
 
-bool same_pick(const Selection& a, const Selection& b);
-
 }  // namespace slmsim

@@ -20,6 +20,13 @@ std::vector<double> column(const std::vector<Point>& points, std::size_t d) {
   return out;
 }
 
+// The least value that this share of the values does not exceed.
+double quantile_of(std::vector<double> values, double probability) {
+  std::ranges::sort(values);
+  const double rank = std::ceil(probability * static_cast<double>(values.size()) * (1 - 1e-12));
+  return values[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
+}
+
 // The likelihood of the measured figures, by emulators.
 class Likelihood {
  public:
@@ -305,22 +312,8 @@ Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling&
   return out;
 }
 
-double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double probability) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  double passed = 0;
-  for (const std::size_t i : order) {
-    passed += weights[i];
-    if (passed >= probability * sum * (1 - 1e-12)) return values[i];
-  }
-  return values[order.back()];
-}
-
 std::vector<Marginal> marginals_of(const Posterior& posterior) {
   std::vector<Marginal> out;
-  const std::vector<double> weights(posterior.points.size(), 1.0);
   const double prior_width = normal_quantile(0.9) - normal_quantile(0.1);
   for (std::size_t d = 0; d < posterior.unknowns.size(); ++d) {
     const Unknown& unknown = posterior.unknowns[d];
@@ -341,11 +334,10 @@ std::vector<Marginal> marginals_of(const Posterior& posterior) {
       std::vector<double> values;
       values.reserve(coordinates.size());
       for (const double z : coordinates) values.push_back(unknown.number(z));
-      n.median = weighted_quantile(values, weights, 0.5);
-      n.low = weighted_quantile(values, weights, 0.1);
-      n.high = weighted_quantile(values, weights, 0.9);
-      n.left =
-          (weighted_quantile(coordinates, weights, 0.9) - weighted_quantile(coordinates, weights, 0.1)) / prior_width;
+      n.median = quantile_of(values, 0.5);
+      n.low = quantile_of(values, 0.1);
+      n.high = quantile_of(values, 0.9);
+      n.left = (quantile_of(coordinates, 0.9) - quantile_of(coordinates, 0.1)) / prior_width;
     }
     out.push_back(n);
   }

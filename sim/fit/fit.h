@@ -107,9 +107,6 @@ struct CorrelatedPair {
 };
 std::vector<CorrelatedPair> correlated_pairs(const Posterior& posterior, double least = 0.7);
 
-// The value below which this share of the weight lies.
-double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double probability);
-
 // Points of the prior, without any measurement.
 Posterior prior_of(std::vector<Unknown> unknowns, std::size_t points, std::uint64_t seed);
 

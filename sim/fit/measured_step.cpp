@@ -74,13 +74,12 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
   const auto rank = fields.integer({"lora", "The rank of adapters; 0: all weights were trained."}, {0, 1 << 20}, 0);
   const auto status = fields.choice({"status", "Outcome of the run."}, {"ok", "oom", "failed"});
   step.out_of_memory = status == 1;
-  if (const Node* times = fields.child({"step_s", "Seconds of a step."}, status == 0)) {
-    Fields spread(*times, fields.path_of("step_s"), reading);
+  const auto read_times = [&](Fields& spread) {
     step.step = Seconds{spread.number({"median", "The median of the steps."}, kStepRange)};
     for (const char* key : {"least", "most", "count"})
       spread.ignore({key, "Recorded with the measurement; not compared."});
-    spread.done();
-  }
+  };
+  fields.inside({"step_s", "Seconds of a step."}, read_times, status == 0);
   if (fields.has("peak_allocated_bytes"))
     step.peak =
         Bytes{fields.number({"peak_allocated_bytes", "Peak size of tensors on one GPU, in bytes."}, kBytesRange)};

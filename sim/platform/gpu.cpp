@@ -233,8 +233,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   const FileKey power{"board_power", "Power limit of the card or module by the data sheet; energy is computed from it.",
                       "no energy is reported"};
   if (fields.has(power.name)) gpu.board_power = fields.quantity<Watts>(power, {{1}, {1e5}});
-  if (const Node* peaks = fields.child({"peak", "The data sheet's dense rates, by precision."}, true)) {
-    Fields rates(*peaks, fields.path_of("peak"), reading);
+  const auto read_peaks = [&](Fields& rates) {
     for (std::size_t p = 0; p < kPrecisions; ++p) {
       const auto& name = precision_names()[p];
       // Other precisions fall back on fp32, so its rate is required.
@@ -243,8 +242,8 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
                          needed ? "" : "the rate of fp32"};
       if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(peak, kPeakRange);
     }
-    rates.done();
-  }
+  };
+  fields.inside({"peak", "The data sheet's dense rates, by precision."}, read_peaks, true);
   read_efficiency(gpu, fields,
                   fields.child({"efficiency", "Share of the peak that large matrix products reach, by precision.",
                                 "0.75, for GPUs without measurements"}),

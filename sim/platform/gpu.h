@@ -64,6 +64,10 @@ struct MeasuredBuses {
 // Host time per launch relative to the software stacks' figures.
 inline constexpr Range<double> kHostShare{0.05, 20};
 
+// Keys of a measured time besides its median, as slmsim-calibrate writes them; the simulator does not use them.
+inline constexpr const char* kSpreadKeys[] = {"low",   "high",     "least",     "most",  "samples", "launches",
+                                              "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
+
 struct GpuProfile {
   std::string name;
   std::string gpu;  // the driver's name, "NVIDIA A30"

@@ -18,16 +18,6 @@ const std::vector<std::string>& nccl_protocol_names() {
   return kNames;
 }
 
-const std::vector<std::string>& ring_order_names() {
-  static const std::vector<std::string> kNames = {"numbers", "distance"};
-  return kNames;
-}
-
-const std::vector<std::string>& ring_directions_names() {
-  static const std::vector<std::string> kNames = {"one", "both"};
-  return kNames;
-}
-
 Nccl read_nccl(Fields fields) {
   Nccl nccl;
   const auto count = [&](const FileKey& key, std::int64_t most, int fallback) {
@@ -69,12 +59,7 @@ Nccl read_nccl(Fields fields) {
       static_cast<RingOrder>(fields.choice({"ring_order",
                                             "Order of VMs in rings: by their numbers, as in NCCL, or along the "
                                             "shortest cycle by round-trip time, as if VMs were numbered so."},
-                                           ring_order_names(), 0));
-  nccl.ring_directions =
-      static_cast<RingDirections>(fields.choice({"ring_directions",
-                                                 "Direction of rings between VMs: all one way, as in NCCL, or pairs of "
-                                                 "opposite rings that carry half the data each."},
-                                                ring_directions_names(), 0));
+                                           {"numbers", "distance"}, 0));
   fields.done();
   return nccl;
 }

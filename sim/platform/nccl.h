@@ -21,12 +21,8 @@ const std::vector<std::string>& nccl_algorithm_names();
 const std::vector<std::string>& nccl_protocol_names();
 
 // In addition to NCCL's variables, the order of the rings between VMs: in the numbering of VMs, or along the shortest
-// cycle by round-trip time, which a renumbering achieves; and all in one direction, as NCCL's, or half of them in the
-// other direction, so that each path carries half the bytes each way.
+// cycle by round-trip time, which a renumbering achieves.
 enum class RingOrder { kAsNumbered, kByDistance };
-enum class RingDirections { kOne, kBoth };
-const std::vector<std::string>& ring_order_names();       // "numbers", "distance"
-const std::vector<std::string>& ring_directions_names();  // "one", "both"
 
 // NCCL 2.15: MAXCHANNELS, src/include/devcomm.h; MAX_SOCKETS and MAX_THREADS, src/transport/net_socket.cc.
 inline constexpr int kNcclMostChannels = 32, kNcclMostSockets = 64, kNcclMostThreads = 16;
@@ -41,7 +37,6 @@ struct Nccl {
   Bytes buffer;                                    // NCCL_BUFFSIZE
   Bytes message_chunk;                             // NCCL_P2P_NET_CHUNKSIZE
   RingOrder ring_order = RingOrder::kAsNumbered;
-  RingDirections ring_directions = RingDirections::kOne;
 
   bool operator==(const Nccl&) const = default;
 };

@@ -14,31 +14,26 @@ constexpr Range<std::int64_t> kCountRange{0, 1'000'000'000'000};
 
 constexpr const char* kOnlyReported = "Recorded with the measurement; the simulator does not use it.";
 
-void read_host(Fields& fields, const std::string& role, Reading& reading) {
-  const Node* node = fields.child({role, "One of the two hosts between which the path was measured."});
-  if (!node) return;
-  Fields host(*node, fields.path_of(role), reading);
-  for (const char* key : {"host", "address", "machine", "kernel"}) host.text({key, kOnlyReported}, "");
-  host.ignore({"settings", "Settings as the kernel reports them; not used."});
-  const TcpSettings any;
-  if (const Node* tcp = host.child({"tcp", "The host's kernel settings, for VMs that name the path."}))
-    read_tcp(*tcp, host.path_of("tcp"), reading, &any);
-  host.done();
+void read_host(Fields& fields, const std::string& role) {
+  fields.inside({role, "One of the two hosts between which the path was measured."}, [](Fields& host) {
+    for (const char* key : {"host", "address", "machine", "kernel"}) host.text({key, kOnlyReported}, "");
+    host.ignore({"settings", "Settings as the kernel reports them; not used."});
+    const TcpSettings any;
+    host.inside({"tcp", "The host's kernel settings, for VMs that name the path."},
+                [&](Fields& tcp) { read_tcp(tcp, &any); });
+  });
 }
 
-// Reads each map of a list.
+// Reads each measurement of a list.
 template <class Each>
-void each_direction(Fields& fields, const FileKey& key, Reading& reading, Each each) {
-  const auto items = fields.list(key, {ValueType::map()});
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    Fields item(*items[i], fmt::format("{}.{}", fields.path_of(key.name), i), reading);
+void each_measured(Fields& fields, const FileKey& key, Each each) {
+  fields.each_item(key, [&](Fields& item) {
     each(item);
     item.integer({"repeats", "Number of measurements."}, {1, 1'000'000}, 1);
     item.quantity<Bytes>({"send_window", kOnlyReported}, kSizeRange, Bytes{0});
     item.integer({"segments", kOnlyReported}, kCountRange, 0);
     item.integer({"retransmitted", kOnlyReported}, kCountRange, 0);
-    item.done();
-  }
+  });
 }
 
 void check_order(Fields& item, auto least, auto median, auto most) {
@@ -46,10 +41,10 @@ void check_order(Fields& item, auto least, auto median, auto most) {
   item.error("least", fmt::format("{} and most do not enclose the median", item.path_of("least")));
 }
 
-std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {
+std::vector<PathRate> read_rates(Fields& fields) {
   std::vector<PathRate> rates;
   const FileKey steady{"steady", "Total rates of several connections, after their slow start."};
-  each_direction(fields, steady, reading, [&](Fields& item) {
+  each_measured(fields, steady, [&](Fields& item) {
     PathRate rate;
     rate.connections = static_cast<int>(item.integer({"connections", "Number of connections."}, {1, 10'000}));
     rate.rate = item.quantity<BytesPerSecond>({"rate", "Median of their total rate."}, kNetRange);
@@ -67,9 +62,9 @@ std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {
   return rates;
 }
 
-std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key, Reading& reading) {
+std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key) {
   std::vector<PathPoint> points;
-  each_direction(fields, key, reading, [&](Fields& item) {
+  each_measured(fields, key, [&](Fields& item) {
     PathPoint point;
     point.size = item.quantity<Bytes>({"size", "The size of the message."}, kSizeRange);
     point.time =
@@ -87,35 +82,26 @@ std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key, Reading& r
   return points;
 }
 
-void read_curves(Fields& curves, const std::string& name, PathDirection& direction, Reading& reading) {
-  const Node* node = curves.child({name, "Measurements in this direction."});
-  if (!node) return;
-  Fields fields(*node, curves.path_of(name), reading);
-  direction.steady = read_rates(fields, reading);
-  direction.cold_start = read_curve(fields, {"cold_start", "Times of messages over new connections."}, reading);
-  direction.after_idle =
-      read_curve(fields, {"after_idle", "Times of messages over connections that were idle."}, reading);
-  fields.list({"left_out", "Measurements left out, with reasons."}, {ValueType::any()});
-  if (const Node* test = fields.child({"loss", "The test that counted lost segments."})) {
-    Fields loss(*test, fields.path_of("loss"), reading);
-    loss.quantity<BytesPerSecond>({"pace", "The rate at which it sent."}, kNetRange);
-    loss.quantity<Seconds>({"time", "Duration of sending."}, kTimeRange);
-    loss.integer({"segments", "Segments sent."}, kCountRange);
-    loss.integer({"retransmitted", "Segments retransmitted."}, kCountRange);
-    loss.integer({"spurious", "Retransmitted segments that had already arrived."}, kCountRange);
-    loss.done();
-  }
-  fields.done();
+void read_curves(Fields& curves, const std::string& name, PathDirection& direction) {
+  curves.inside({name, "Measurements in this direction."}, [&](Fields& fields) {
+    direction.steady = read_rates(fields);
+    direction.cold_start = read_curve(fields, {"cold_start", "Times of messages over new connections."});
+    direction.after_idle = read_curve(fields, {"after_idle", "Times of messages over connections that were idle."});
+    fields.list({"left_out", "Measurements left out, with reasons."}, {ValueType::any()});
+    fields.inside({"loss", "The test that counted lost segments."}, [](Fields& loss) {
+      loss.quantity<BytesPerSecond>({"pace", "The rate at which it sent."}, kNetRange);
+      loss.quantity<Seconds>({"time", "Duration of sending."}, kTimeRange);
+      loss.integer({"segments", "Segments sent."}, kCountRange);
+      loss.integer({"retransmitted", "Segments retransmitted."}, kCountRange);
+      loss.integer({"spurious", "Retransmitted segments that had already arrived."}, kCountRange);
+    });
+  });
 }
 
-void read_round_trips(Fields& fields, Reading& reading) {
-  const Node* node = fields.child({"round_trips", "Round trips of small messages on the idle path."});
-  if (!node) return;
-  Fields trips(*node, fields.path_of("round_trips"), reading);
+void read_round_trips(Fields& trips) {
   trips.integer({"count", "Number of round trips measured."}, {1, 1'000'000});
   for (const char* key : {"least", "median", "p90", "most"}) trips.quantity<Seconds>({key, kOnlyReported}, kTimeRange);
   trips.quantity<Seconds>({"kernel_least", kOnlyReported}, kTimeRange, Seconds{0});
-  trips.done();
 }
 
 }  // namespace
@@ -127,8 +113,8 @@ PathProfile read_path(const Node& node, const std::string& path, Reading& readin
   profile.name = fields.name({"name", "Name of the path."}, "path");
   fields.text({"date", "Date of the measurement."}, "");
   fields.text({"command", "Program that measured it."}, "");
-  read_host(fields, "client", reading);
-  read_host(fields, "server", reading);
+  read_host(fields, "client");
+  read_host(fields, "server");
   if (fields.has("rtt"))
     profile.rtt =
         fields.quantity<Seconds>({"rtt", "Round trip of the idle path.", "the link must state it"}, kRttRange);
@@ -138,22 +124,18 @@ PathProfile read_path(const Node& node, const std::string& path, Reading& readin
   profile.forward.loss = fields.number(
       {"loss", "Share of segments lost below the path's rate, from the client to the server."}, kLossRange, 0.0);
   profile.backward = profile.forward;
-  if (const Node* reverse = fields.child({"reverse", "The same from the server to the client.", "as forward"})) {
-    Fields back(*reverse, fields.path_of("reverse"), reading);
+  fields.inside({"reverse", "The same from the server to the client.", "as forward"}, [&](Fields& back) {
     profile.backward.bandwidth = back.quantity<BytesPerSecond>(
         {"bandwidth", "Highest payload rate of several connections on the way back.", "as forward"}, kNetRange,
         profile.forward.bandwidth);
     profile.backward.loss = back.number({"loss", "Share of segments lost on the way back.", "as forward"}, kLossRange,
                                         profile.forward.loss);
-    back.done();
-  }
-  read_round_trips(fields, reading);
-  if (const Node* found = fields.child({"curves", "Measurements, by direction."})) {
-    Fields curves(*found, fields.path_of("curves"), reading);
-    read_curves(curves, "forward", profile.forward, reading);
-    read_curves(curves, "reverse", profile.backward, reading);
-    curves.done();
-  }
+  });
+  fields.inside({"round_trips", "Round trips of small messages on the idle path."}, read_round_trips);
+  fields.inside({"curves", "Measurements, by direction."}, [&](Fields& curves) {
+    read_curves(curves, "forward", profile.forward);
+    read_curves(curves, "reverse", profile.backward);
+  });
   fields.done();
   return profile;
 }

@@ -300,15 +300,13 @@ class PlatformReader {
     // Values that the link states apply to both directions.
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
     if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;
-    if (const Node* reverse =
-            fields.child({"reverse", "Direction from the second site to the first, if it differs.", "as forward"})) {
-      Fields back(*reverse, fields.path_of("reverse"), reading_);
-      link.backward.bandwidth = back.quantity<BytesPerSecond>({"bandwidth", "The rate of the way back.", "as forward"},
-                                                              kNetRange, link.backward.bandwidth);
-      link.backward.loss = back.number({"loss", "Share of segments that get lost on the way back.", "as forward"},
-                                       kLossRange, link.backward.loss);
-      back.done();
-    }
+    fields.inside(
+        {"reverse", "Direction from the second site to the first, if it differs.", "as forward"}, [&](Fields& back) {
+          link.backward.bandwidth = back.quantity<BytesPerSecond>(
+              {"bandwidth", "The rate of the way back.", "as forward"}, kNetRange, link.backward.bandwidth);
+          link.backward.loss = back.number({"loss", "Share of segments that get lost on the way back.", "as forward"},
+                                           kLossRange, link.backward.loss);
+        });
     link.bandwidth_of = static_cast<BandwidthOf>(fields.choice(
         FileKey{
             "bandwidth_of",
@@ -376,13 +374,12 @@ std::vector<int> vm_kinds(const Platform& platform) {
   });
 }
 
-bool has_host_memory(const VmType& type) {
-  return type.host_memory.value > 0 || !type.inside.of_kind(PartKind::kMemory).empty();
-}
-
-std::string unknown_host_memory(const Vm& vm) {
-  return fmt::format("the host memory of {} is not known: state vms.{}.host_memory, such as 64 GiB", vm.name,
-                     vm.entry.empty() ? vm.name : vm.entry);
+const Gpu* gpu_without(const Platform& platform, const std::vector<int>& devices, Precision precision) {
+  const auto lacks = [&](int at) {
+    return platform.devices[at].gpu.peak[static_cast<std::size_t>(precision)].value <= 0;
+  };
+  const auto found = std::ranges::find_if(devices, lacks);
+  return found == devices.end() ? nullptr : &platform.devices[*found].gpu;
 }
 
 const Volume* volume_of(const Platform& platform, int device) {

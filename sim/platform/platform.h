@@ -161,6 +161,8 @@ std::vector<int> vm_kinds(const Platform& platform);
 
 // Whether a type's host memory is known: stated, or a part of its inside.
 bool has_host_memory(const VmType& type);
+// The first of these GPUs whose data sheet has no rate of this precision; nullptr where all have one.
+const Gpu* gpu_without(const Platform& platform, const std::vector<int>& devices, Precision precision);
 // Why nothing can be kept in a VM's host memory that is not known, and what to state.
 std::string unknown_host_memory(const Vm& vm);
 

@@ -57,28 +57,14 @@ auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, 
 
 constexpr const char* kReportedOnly = "Recorded with the measurement; the simulator does not use it.";
 
-// Keys of a point besides its time; the simulator does not use them.
-constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
-                                   "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
 constexpr const char* kFacts[] = {
     "date",    "command",     "compute_capability", "multiprocessors", "memory",       "l2_cache",
     "driver",  "cuda_driver", "cuda_runtime",       "greatest_clock",  "memory_clock", "cublas",
     "library", "nccl",        "left_out",           "sources",         "remarks"};
 
 Seconds time_of(Fields& fields) {
-  for (const char* key : kSpread) fields.ignore({key, kReportedOnly});
+  for (const char* key : kSpreadKeys) fields.ignore({key, kReportedOnly});
   return fields.quantity<Seconds>({"time", "Median time of one."}, kKernelTime);
-}
-
-// Reads each map of a list; keys that `read` does not read are errors.
-template <class Read>
-void each_of(Fields& fields, const FileKey& key, Reading& reading, Read read) {
-  std::size_t index = 0;
-  for (const Node* item : fields.list(key, {ValueType::map()})) {
-    Fields one(*item, fmt::format("{}.{}", fields.path_of(key.name), index++), reading);
-    read(one);
-    one.done();
-  }
 }
 
 void read_kernel(Fields& fields, GpuProfile& profile) {
@@ -191,19 +177,19 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
                      "figures; used where the VM's type states none.",
                      "1"};
   if (fields.has(host.name)) profile.host = fields.number(host, kHostShare);
-  each_of(fields, {"launches", "Times of empty kernels."}, reading, [&](Fields& launch) {
+  fields.each_item({"launches", "Times of empty kernels."}, [&](Fields& launch) {
     const std::string kind = launch.text({"kind", "Launch mode: in-a-row or another."}, "");
     const Seconds time = time_of(launch);
     if (kind == "in-a-row") profile.launch = time;
   });
-  each_of(fields, {"kernels", "Times of kernels by their sizes."}, reading,
-          [&](Fields& kernel) { read_kernel(kernel, profile); });
+  fields.each_item({"kernels", "Times of kernels by their sizes."},
+                   [&](Fields& kernel) { read_kernel(kernel, profile); });
   PeerCopies peers;
-  each_of(fields, {"transfers", "Times of copies."}, reading,
-          [&](Fields& transfer) { read_transfer(transfer, profile.buses, peers); });
+  fields.each_item({"transfers", "Times of copies."},
+                   [&](Fields& transfer) { read_transfer(transfer, profile.buses, peers); });
   std::array<InsideVm, 5> found;
-  each_of(fields, {"collectives", "Times of NCCL's collectives."}, reading,
-          [&](Fields& collective) { read_collective(collective, found); });
+  fields.each_item({"collectives", "Times of NCCL's collectives."},
+                   [&](Fields& collective) { read_collective(collective, found); });
   profile.buses.peer = peers.most;
   profile.buses.peer_latency = peers.least;
   if (const auto best = std::ranges::find_if(found, [](const auto& one) { return one.most.value > 0; });

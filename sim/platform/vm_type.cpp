@@ -154,4 +154,13 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   return type;
 }
 
+bool has_host_memory(const VmType& type) {
+  return type.host_memory.value > 0 || !type.inside.of_kind(PartKind::kMemory).empty();
+}
+
+std::string unknown_host_memory(const Vm& vm) {
+  return fmt::format("the host memory of {} is not known: state vms.{}.host_memory, such as 64 GiB", vm.name,
+                     vm.entry.empty() ? vm.name : vm.entry);
+}
+
 }  // namespace slmsim

@@ -201,10 +201,13 @@ std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most) {
   return out;
 }
 
-std::string to_text(const SiteRoute& r) {
+std::string way_text(const SiteRoute& r) {
   const std::string over = r.over.empty() ? "" : fmt::format(" over {}", fmt::join(r.over, " and "));
-  std::string out =
-      fmt::format("{} to {} by {}{}: RTT {}", r.from, r.to, fmt::join(r.links, " and "), over, to_text(r.rtt));
+  return fmt::format("{} to {} by {}{}", r.from, r.to, fmt::join(r.links, " and "), over);
+}
+
+std::string carried_text(const SiteRoute& r) {
+  std::string out = "RTT " + to_text(r.rtt);
   if (r.shared.value > 0) out += fmt::format("; {} for all traffic", to_text(r.shared));
   if (r.pair.value > 0) out += fmt::format("; {} for each pair of VMs", to_text(r.pair));
   if (r.shared.value <= 0 && r.pair.value <= 0) out += "; a rate for each connection";

@@ -68,7 +68,8 @@ struct SiteRoute {
 // One entry per pair of sites with VMs, in the platform's order, `most` entries at most.
 std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most);
 
-// "gat to amst by wan: RTT 103 ms; 1 GB/s for all; one TCP connection carries 20 MB/s (window)".
-std::string to_text(const SiteRoute& route);
+// "gat to amst by wan", and what it carries: "RTT 103 ms; 1 GB/s for all; one TCP connection carries 20 MB/s (window)".
+std::string way_text(const SiteRoute& route);
+std::string carried_text(const SiteRoute& route);
 
 }  // namespace slmsim

@@ -43,12 +43,8 @@ int fitting_batch(const PlanRequest& request) {
 }  // namespace
 
 std::string largest_part(const DeviceMemory& m) {
-  const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters}, {"gradients", m.gradients},
-                                                 {"optimizer", m.optimizer},   {"activations", m.activations},
-                                                 {"buffers", m.buffers},       {"framework", m.framework}};
-  const auto* largest = std::max_element(std::begin(parts), std::end(parts),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("{} {}", largest->first, to_text(largest->second));
+  const MemoryPart largest = std::ranges::max(kMemoryParts, {}, [&](const MemoryPart& part) { return m.*part.bytes; });
+  return fmt::format("{} {}", largest.name, to_text(m.*largest.bytes));
 }
 
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan, std::span<const Prediction> known) {

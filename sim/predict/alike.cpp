@@ -10,14 +10,12 @@
 #include "sim/technique/common/technique.h"
 
 namespace slmsim {
-
 namespace {
 
 constexpr std::size_t kFewDevices = 4;  // up to this size the whole graph costs no more than finding equal devices
 constexpr int kMostRefinements = 4;
 
-}  // namespace
-
+// GPUs to merge: equal ones in equal VMs of one site, in the same stages of the plan and with equal shares of the batch.
 Colouring alike_in_plan(const Plan& plan, const Platform& platform) {
   const std::vector<int> gpus = gpu_kinds(platform), vms = vm_kinds(platform);
   // Role of each device in the plan: stage, and share of the batch.
@@ -39,8 +37,6 @@ Colouring alike_in_plan(const Plan& plan, const Platform& platform) {
   }
   return out;
 }
-
-namespace {
 
 // Lowers with finer and finer colours until they hold; nothing where none do.
 std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colours) {

@@ -7,9 +7,6 @@
 
 namespace slmsim {
 
-// GPUs to merge: equal ones in equal VMs of one site, in the same stages of the plan and with equal shares of the batch.
-Colouring alike_in_plan(const Plan& plan, const Platform& platform);
-
 // Task graph of the plan by its technique, for its times. Devices are merged where the times are proved to stay the same: first
 // all that may be equal, then fewer, as the plan's connections tell them apart, down to the whole graph.
 Lowered lower_alike(const LowerRequest& request);

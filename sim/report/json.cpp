@@ -15,6 +15,8 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
+std::string to_text(const Json& list) { return (list.size() == 1 ? list.front() : list).dump(2) + "\n"; }
+
 Json assumed_json(const std::vector<Assumption>& assumptions) {
   Json out = Json::array();
   for (const auto& one : assumptions)
@@ -295,15 +297,12 @@ std::string to_json(const RunResult& result) { return run_json(result).dump(2) +
 std::string to_text(const std::vector<RunResult>& results, Format format) {
   std::string out;
   if (format == Format::kCsv) return to_csv(results);
-  if (format == Format::kJson && results.size() > 1) {
+  if (format == Format::kJson) {
     Json list = Json::array();
     for (const auto& result : results) list.push_back(run_json(result));
-    return list.dump(2) + "\n";
+    return to_text(list);
   }
-  for (const auto& result : results) {
-    if (!out.empty()) out += "\n";
-    out += format == Format::kJson ? to_json(result) : to_table(result);
-  }
+  for (const auto& result : results) out += (out.empty() ? "" : "\n") + to_table(result);
   return out;
 }
 

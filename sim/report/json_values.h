@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 // Nine digits: the rest is rounding of sums of many events.
 double rounded(double value);
 
+// One object, or a list of several.
+std::string to_text(const Json& list);
+
 // The start of every report on a prediction: model, technique, group, GPUs, status, reason, times.
 Json head_json(const Prediction& prediction);
 

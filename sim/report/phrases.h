@@ -39,15 +39,7 @@ std::string duration(Seconds time);
 // In GiB with one decimal, without the unit.
 std::string gib(Bytes size);
 
-// The parts of a GPU's memory, and of an iteration's time with their words.
-struct MemoryPart {
-  const char* name;
-  Bytes DeviceMemory::*bytes;
-};
-inline constexpr MemoryPart kMemoryParts[] = {
-    {"parameters", &DeviceMemory::parameters}, {"gradients", &DeviceMemory::gradients},
-    {"optimizer", &DeviceMemory::optimizer},   {"activations", &DeviceMemory::activations},
-    {"buffers", &DeviceMemory::buffers},       {"framework", &DeviceMemory::framework}};
+// The parts of an iteration's time with their words.
 struct TimePart {
   const char *key, *words;
   Seconds Breakdown::*time;

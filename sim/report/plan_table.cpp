@@ -283,7 +283,7 @@ std::string to_plan_json(const std::vector<PlanReport>& reports) {
                     {"models", models},
                     {"assumed", assumed_json(assumptions_of_list(report))}});
   }
-  return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
+  return to_text(list);
 }
 
 std::string to_plan_markdown(const std::vector<PlanReport>& reports) {

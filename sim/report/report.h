@@ -143,9 +143,6 @@ struct TracedIteration {
 // over short, equal times. The track "iteration" is as long as the iteration.
 std::string to_trace(const TracedIteration& traced);
 
-// A label in reading order: "fwd mb2 L3" becomes "fwd L3 mb2".
-std::string task_name(const std::string& label);
-
 // The pick for the first model, or the first that runs where there is none; nothing where nothing runs.
 const Prediction* to_be_traced(const RunResult& result);
 

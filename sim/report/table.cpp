@@ -224,19 +224,18 @@ void add_model(std::string& out, const RunResult& result, std::size_t index, con
 
 std::string ways_text(const Platform& platform, bool all) {
   const auto routes = site_routes(platform, all ? platform.sites.size() * platform.sites.size() : kRoutes + 1);
-  std::vector<std::pair<std::string, std::string>> ways;  // ends, and what is said of them
+  std::vector<std::pair<std::string, std::string>> ways;  // those that carry the same, and what they carry
   for (std::size_t i = 0; i < routes.size() && (all || i < kRoutes); ++i) {
-    const std::string text = to_text(routes[i]);
-    const std::size_t colon = text.find(": ");
-    const std::string ends = text.substr(0, colon), rest = text.substr(colon);
-    const auto same = std::ranges::find(ways, rest, &std::pair<std::string, std::string>::second);
+    const std::string carried = carried_text(routes[i]);
+    const auto same = std::ranges::find(ways, carried, &std::pair<std::string, std::string>::second);
     if (same == ways.end())
-      ways.emplace_back(ends, rest);
+      ways.emplace_back(way_text(routes[i]), carried);
     else
-      same->first += ", " + ends;
+      same->first += ", " + way_text(routes[i]);
   }
   std::string out;
-  for (const auto& [ends, rest] : ways) out += wrapped(label(out.empty() ? "LINKS" : ""), ends + rest);
+  for (const auto& [way, carried] : ways)
+    out += wrapped(label(out.empty() ? "LINKS" : ""), fmt::format("{}: {}", way, carried));
   if (!all && routes.size() > kRoutes) out += label("") + "more pairs of sites: --all\n";
   return out;
 }

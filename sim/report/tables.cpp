@@ -190,7 +190,7 @@ std::string to_largest_table(const std::vector<LargestResult>& results) {
 std::string to_largest_json(const std::vector<LargestResult>& results) {
   Json list = Json::array();
   for (const auto& result : results) list.push_back(result_json(result));
-  return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
+  return to_text(list);
 }
 
 std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped,
@@ -360,7 +360,7 @@ std::string to_explanation_json(const std::vector<ExplainResult>& results) {
                     {"stopped", result.stopped},
                     {"assumed", assumed_json(assumptions_of_all(result))}});
   }
-  return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
+  return to_text(list);
 }
 
 }  // namespace slmsim

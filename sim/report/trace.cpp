@@ -47,6 +47,13 @@ std::vector<RateStep> averaged(const std::vector<RateStep>& steps, std::size_t c
   return out;
 }
 
+// A label in reading order: "fwd mb2 L3" becomes "fwd L3 mb2".
+std::string task_name(const std::string& label) {
+  const auto at = label.find(" mb");
+  const auto end = at == std::string::npos ? at : label.find(' ', at + 1);
+  return end == std::string::npos ? label : label.substr(0, at) + label.substr(end) + label.substr(at, end - at);
+}
+
 class Writer {
  public:
   explicit Writer(const TracedIteration& traced) : traced_(traced), graph_(traced.graph), timeline_(traced.timeline) {
@@ -217,12 +224,6 @@ class Writer {
 };
 
 }  // namespace
-
-std::string task_name(const std::string& label) {
-  const auto at = label.find(" mb");
-  const auto end = at == std::string::npos ? at : label.find(' ', at + 1);
-  return end == std::string::npos ? label : label.substr(0, at) + label.substr(end) + label.substr(at, end - at);
-}
 
 std::string to_trace(const TracedIteration& traced) { return Writer(traced).write(); }
 

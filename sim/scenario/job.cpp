@@ -13,6 +13,111 @@ constexpr Range<Seconds> kShort{{0}, {30 * 86400.0}}, kLong{{1}, {1e12}};
 constexpr Range<BytesPerSecond> kRates{{1e3}, {1e15}};
 constexpr Seconds kDay{86400};
 
+const std::vector<std::string>& failure_names() {
+  static const std::vector<std::string> kNames = {"gpu", "vm", "site", "link", "preemption"};
+  return kNames;
+}
+
+struct NamedPlace {
+  StoragePlace place = StoragePlace::kStore;
+  int site = -1;
+};
+
+// The value of a key such as `to` or `from`: "local", "store" or a site's name; the site must have VMs. `purpose`: the role of
+// those VMs.
+std::optional<NamedPlace> read_place(Fields& fields, const FileKey& key, const Platform& platform,
+                                     const std::string& purpose) {
+  const Node* node = fields.child(key, ValueType::name(), true);
+  if (!node || fields.describing()) return std::nullopt;
+  std::vector<std::string> names = {"local", "store"};
+  for (const Site& site : platform.sites) names.push_back(site.name);
+  const auto at = std::ranges::find(names, node->scalar);
+  if (node->kind != Node::Kind::kScalar || at == names.end()) {
+    fields.error_at(node->place,
+                    fmt::format("{}: \"{}\" is neither local, store nor a site; {}", fields.path_of(key.name),
+                                node->scalar.substr(0, 64), did_you_mean(node->scalar, names)));
+    return std::nullopt;
+  }
+  const int site = static_cast<int>(at - names.begin()) - 2;
+  if (site < 0) return NamedPlace{node->scalar == names.front() ? StoragePlace::kLocal : StoragePlace::kStore};
+  if (std::ranges::none_of(platform.vms, [&](const Vm& vm) { return vm.site == site; }))
+    fields.error_at(node->place,
+                    fmt::format("{}: there is no VM at {} to {}; name a site with VMs, or store with its rate",
+                                fields.path_of(key.name), node->scalar, purpose));
+  return NamedPlace{StoragePlace::kSite, site};
+}
+
+const std::vector<std::string>& jitter_shape_names() {
+  static const std::vector<std::string> kNames = {"normal", "lognormal", "exponential"};
+  return kNames;
+}
+
+Scatter read_scatter(Fields& fields) {
+  Scatter out;
+  // Above 1, symmetric shapes would have times below zero.
+  out.sd = fields.number({"sd", "Standard deviation divided by the mean."}, {1e-6, 1});
+  out.shape = static_cast<JitterShape>(fields.choice(
+      {"shape", "normal: many small causes; lognormal: skewed; exponential: a minimum plus an exponential delay."},
+      jitter_shape_names()));
+  if (out.shape == JitterShape::kNormal && out.sd > 1.0 / 3 && !fields.describing())
+    fields.error("sd",
+                 fields.path_of("sd") + ": above 0.33 a normal time is negative too often; choose shape: lognormal");
+  return out;
+}
+
+// `epochs`: passes over the data.
+DataRules read_job_data(Fields& fields, const Platform& platform, int epochs) {
+  DataRules out;
+  const auto place = read_place(
+      fields,
+      {"from", "local: each VM's own disk; store: storage that each VM reads over its own connection; or a site."},
+      platform, "send them");
+  if (place) std::tie(out.place, out.site) = std::pair(place->place, place->site);
+  out.rate = fields.quantity<BytesPerSecond>(
+      {"rate", "Read rate of each VM from its disk or the store; with a site, of each of its VMs."}, kRates);
+  out.bytes_per_token = fields.number(
+      {"bytes_per_token", "Bytes per token of the data; 2 if the vocabulary fits into 16 bits."}, {0.01, 1e9});
+  out.prefetch = fields.flag(
+      {"prefetch", "Whether the next iteration's data are read during an iteration; otherwise before it begins."},
+      true);
+  if (fields.has("cache"))
+    out.cache = fields.quantity<BytesPerSecond>(
+        {"cache", "Read rate of each VM's cache, which supplies the data from the second epoch on.", "no cache"},
+        kRates);
+  if (!fields.describing()) {
+    if (out.cache && epochs < 2)
+      fields.error("cache", "job.data.cache has no effect: the job passes over its data once");
+    if (out.cache && out.place == StoragePlace::kLocal)
+      fields.error("cache", "job.data.cache has no effect: the data are on the VMs' own disks from the beginning");
+  }
+  return out;
+}
+
+JitterRules read_jitter(Fields& fields, const Platform& platform) {
+  JitterRules out;
+  const auto scatter_of = [&](const FileKey& key, std::optional<Scatter>& scatter) {
+    fields.inside(key, [&](Fields& inner) { scatter = read_scatter(inner); });
+  };
+  scatter_of({"gpu", "Variation of computation, independent for each GPU.", "none"}, out.gpu);
+  scatter_of({"rate", "Variation of the time per byte of each link between sites.", "none"}, out.rate);
+  scatter_of({"rtt", "Variation of the round trip of each link between sites.", "none"}, out.rtt);
+  out.whole_job = fields.choice({"lasts",
+                                 "Duration of a draw: iteration, which is also a step of local SGD's rounds, or job, "
+                                 "as of a slow machine that is not replaced."},
+                                {"iteration", "job"}, 0) == 1;
+  out.states = static_cast<int>(fields.integer({"states", "Number of iterations that are drawn and simulated."},
+                                               {2, 10'000}, std::int64_t{out.states}));
+  if (!fields.describing()) {
+    if (!out.gpu && !out.rate && !out.rtt && fields.is_map())
+      fields.error("gpu", "job.jitter has no effect: it states neither gpu, rate nor rtt");
+    for (const char* key : {"rate", "rtt"}) {
+      if (fields.has(key) && platform.links.empty())
+        fields.error(key, fmt::format("job.jitter.{} has no effect: the platform has no links between sites", key));
+    }
+  }
+  return out;
+}
+
 class JobReader {
  public:
   JobReader(Fields& fields, const Platform& platform, int epochs, bool priced, Reading& reading)
@@ -22,9 +127,9 @@ class JobReader {
 
   JobRules read() {
     read_failures();
-    if (const Node* node = fields_.child({"checkpoint", "Checkpoints, from which the job resumes after a failure.",
-                                          "none: a failure restarts the job from the beginning"}))
-      read_checkpoint(*node);
+    const FileKey checkpoint{"checkpoint", "Checkpoints, from which the job resumes after a failure.",
+                             "none: a failure restarts the job from the beginning"};
+    fields_.inside(checkpoint, [&](Fields& fields) { read_checkpoint(fields); });
     if (has("restart", "Time from the repair to the first iteration, without reading the checkpoint.",
             "the technique's start-up"))
       job_.restart = fields_.quantity<Seconds>(key_, kShort);
@@ -65,32 +170,27 @@ class JobReader {
     static const char* const kOf[kFailures] = {
         "A GPU that fails, with the process on it.", "A VM that fails.", "A site that fails, with all its VMs.",
         "A link between sites that fails: nothing passes.", "A VM that is preempted and returned, as spot VMs are."};
-    const Node* node = fields_.child({"failures", "Failure rates and repair times, by kind of part.", "nothing"});
-    if (!node) return;
-    Fields each(*node, "job.failures", reading_);
-    bool any = false;
-    for (std::size_t i = 0; i < kFailures; ++i) {
-      const Node* rules = each.child({failure_names()[i], kOf[i], "never"});
-      if (!rules) continue;
-      any = true;
-      Fields fields(*rules, "job.failures." + failure_names()[i], reading_);
-      FailureRules& out = job_.failures[i].emplace();
-      out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between failures of one such part."}, kLong);
-      out.repair = fields.quantity<Seconds>({"repair", "Time until the part or a replacement is available."}, kShort);
-      if (static_cast<Failure>(i) == Failure::kPreemption)
-        out.notice = fields.quantity<Seconds>(
-            {"notice", "Notice before the preemption; if a checkpoint takes no longer, nothing is lost."}, kShort,
-            Seconds{0});
-      fields.done();
-    }
-    each.done();
-    if (!any && each.is_map()) fields_.error("failures", "job.failures is empty; name what fails, such as vm");
-    if (job_.failures[static_cast<std::size_t>(Failure::kLink)] && platform_.links.empty() && !fields_.describing())
-      each.error("link", "job.failures.link has no effect: the platform has no links");
+    fields_.inside({"failures", "Failure rates and repair times, by kind of part.", "nothing"}, [&](Fields& each) {
+      for (std::size_t i = 0; i < kFailures; ++i) {
+        each.inside({failure_names()[i], kOf[i], "never"}, [&](Fields& fields) {
+          FailureRules& out = job_.failures[i].emplace();
+          out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between failures of one such part."}, kLong);
+          out.repair =
+              fields.quantity<Seconds>({"repair", "Time until the part or a replacement is available."}, kShort);
+          if (static_cast<Failure>(i) == Failure::kPreemption)
+            out.notice = fields.quantity<Seconds>(
+                {"notice", "Notice before the preemption; if a checkpoint takes no longer, nothing is lost."}, kShort,
+                Seconds{0});
+        });
+      }
+      if (!job_.fails() && each.is_map())
+        fields_.error("failures", "job.failures is empty; name what fails, such as vm");
+      if (job_.failures[static_cast<std::size_t>(Failure::kLink)] && platform_.links.empty() && !fields_.describing())
+        each.error("link", "job.failures.link has no effect: the platform has no links");
+    });
   }
 
-  void read_checkpoint(const Node& node) {
-    Fields fields(node, "job.checkpoint", reading_);
+  void read_checkpoint(Fields& fields) {
     CheckpointRules& out = job_.checkpoint.emplace();
     read_checkpoint_place(fields, out);
     read_rates(fields, out);
@@ -109,7 +209,6 @@ class JobReader {
       fields.error("background",
                    "job.checkpoint.background: training and a checkpoint on one link between sites are not simulated; "
                    "leave it out, or write to: store");
-    fields.done();
   }
 
   void read_checkpoint_place(Fields& fields, CheckpointRules& out) {
@@ -150,13 +249,11 @@ class JobReader {
   }
 
   void read_evaluation() {
-    const Node* node = fields_.child({"evaluation", "Pauses for evaluations of the model.", "none"});
-    if (!node) return;
-    Fields fields(*node, "job.evaluation", reading_);
-    job_.evaluation_every =
-        fields.integer({"every", "Iterations (optimizer steps) between two evaluations."}, {1, 1'000'000'000});
-    job_.evaluation = fields.quantity<Seconds>({"time", "Duration of one evaluation."}, {{1e-3}, {30 * 86400.0}});
-    fields.done();
+    fields_.inside({"evaluation", "Pauses for evaluations of the model.", "none"}, [&](Fields& fields) {
+      job_.evaluation_every =
+          fields.integer({"every", "Iterations (optimizer steps) between two evaluations."}, {1, 1'000'000'000});
+      job_.evaluation = fields.quantity<Seconds>({"time", "Duration of one evaluation."}, {{1e-3}, {30 * 86400.0}});
+    });
   }
 
   void read_costs() {
@@ -179,10 +276,10 @@ class JobReader {
 
   // Settings that lengthen iterations.
   void read_iterations() {
-    if (const Node* data = fields_.child({"data", "Source of the training data.", "no reading"}))
-      job_.data = read_job_data(*data, platform_, epochs_, reading_);
-    if (const Node* jitter = fields_.child({"jitter", "Random variation of the times of GPUs and links.", "none"}))
-      job_.jitter = read_jitter(*jitter, platform_, reading_);
+    fields_.inside({"data", "Source of the training data.", "no reading"},
+                   [&](Fields& data) { job_.data = read_job_data(data, platform_, epochs_); });
+    fields_.inside({"jitter", "Random variation of the times of GPUs and links.", "none"},
+                   [&](Fields& jitter) { job_.jitter = read_jitter(jitter, platform_); });
     if (job_.jitter && job_.jitter->whole_job && !job_.days.empty() && !fields_.describing())
       fields_.error("jitter", "job.jitter.lasts: job is not simulated together with job.links; state one of them");
   }
@@ -201,16 +298,12 @@ class JobReader {
     if (at == names.end() && !fields.describing())
       reading_.error(entry.place, fmt::format("job.links: there is no link \"{}\"; {}", entry.key.substr(0, 64),
                                               did_you_mean(entry.key, names)));
-    const auto items =
-        fields.list({"hours", "States of the link, each from a time of day on."}, {ValueType::map()}, {2, 1440});
-    if (items.size() < 2 && !fields.describing())
+    const std::size_t states =
+        fields.each_item({"hours", "States of the link, each from a time of day on."},
+                         [&](Fields& hour) { day.hours.push_back(read_hours(hour, day.hours)); }, {2, 1440});
+    if (states < 2 && !fields.describing())
       fields.error("hours", fmt::format("{} needs two or more states; a single one belongs in the platform",
                                         fields.path_of("hours")));
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      Fields hour(*items[i], fmt::format("{}.{}", fields.path_of("hours"), i), reading_);
-      day.hours.push_back(read_hours(hour, day.hours));
-      hour.done();
-    }
     if (at != names.end()) job_.days.push_back(std::move(day));
   }
 
@@ -240,31 +333,7 @@ class JobReader {
   FileKey key_{"", "", ""};
 };
 
-constexpr Range<BytesPerSecond> kReadRates{{1e3}, {1e15}};
-
-std::optional<Scatter> read_scatter(Fields& jitter, const FileKey& key, Reading& reading) {
-  const Node* node = jitter.child(key);
-  if (!node) return std::nullopt;
-  Fields fields(*node, jitter.path_of(key.name), reading);
-  Scatter out;
-  // Above 1, symmetric shapes would have times below zero.
-  out.sd = fields.number({"sd", "Standard deviation divided by the mean."}, {1e-6, 1});
-  out.shape = static_cast<JitterShape>(fields.choice(
-      {"shape", "normal: many small causes; lognormal: skewed; exponential: a minimum plus an exponential delay."},
-      jitter_shape_names()));
-  if (out.shape == JitterShape::kNormal && out.sd > 1.0 / 3 && !fields.describing())
-    fields.error("sd",
-                 fields.path_of("sd") + ": above 0.33 a normal time is negative too often; choose shape: lognormal");
-  fields.done();
-  return out;
-}
-
 }  // namespace
-
-const std::vector<std::string>& failure_names() {
-  static const std::vector<std::string> kNames = {"gpu", "vm", "site", "link", "preemption"};
-  return kNames;
-}
 
 bool JobRules::fails() const {
   return std::ranges::any_of(failures, [](const auto& rules) { return rules.has_value(); });
@@ -272,87 +341,6 @@ bool JobRules::fails() const {
 
 JobRules read_job(Fields fields, const Platform& platform, int epochs, bool priced, Reading& reading) {
   return JobReader(fields, platform, epochs, priced, reading).read();
-}
-
-const std::vector<std::string>& jitter_shape_names() {
-  static const std::vector<std::string> kNames = {"normal", "lognormal", "exponential"};
-  return kNames;
-}
-
-std::optional<NamedPlace> read_place(Fields& fields, const FileKey& key, const Platform& platform,
-                                     const std::string& purpose) {
-  const Node* node = fields.child(key, ValueType::name(), true);
-  if (!node || fields.describing()) return std::nullopt;
-  std::vector<std::string> names = {"local", "store"};
-  for (const Site& site : platform.sites) names.push_back(site.name);
-  const auto at = std::ranges::find(names, node->scalar);
-  if (node->kind != Node::Kind::kScalar || at == names.end()) {
-    fields.error_at(node->place,
-                    fmt::format("{}: \"{}\" is neither local, store nor a site; {}", fields.path_of(key.name),
-                                node->scalar.substr(0, 64), did_you_mean(node->scalar, names)));
-    return std::nullopt;
-  }
-  const int site = static_cast<int>(at - names.begin()) - 2;
-  if (site < 0) return NamedPlace{node->scalar == names.front() ? StoragePlace::kLocal : StoragePlace::kStore};
-  if (std::ranges::none_of(platform.vms, [&](const Vm& vm) { return vm.site == site; }))
-    fields.error_at(node->place,
-                    fmt::format("{}: there is no VM at {} to {}; name a site with VMs, or store with its rate",
-                                fields.path_of(key.name), node->scalar, purpose));
-  return NamedPlace{StoragePlace::kSite, site};
-}
-
-DataRules read_job_data(const Node& node, const Platform& platform, int epochs, Reading& reading) {
-  Fields fields(node, "job.data", reading);
-  DataRules out;
-  const auto place = read_place(
-      fields,
-      {"from", "local: each VM's own disk; store: storage that each VM reads over its own connection; or a site."},
-      platform, "send them");
-  if (place) std::tie(out.place, out.site) = std::pair(place->place, place->site);
-  out.rate = fields.quantity<BytesPerSecond>(
-      {"rate", "Read rate of each VM from its disk or the store; with a site, of each of its VMs."}, kReadRates);
-  out.bytes_per_token = fields.number(
-      {"bytes_per_token", "Bytes per token of the data; 2 if the vocabulary fits into 16 bits."}, {0.01, 1e9});
-  out.prefetch = fields.flag(
-      {"prefetch", "Whether the next iteration's data are read during an iteration; otherwise before it begins."},
-      true);
-  if (fields.has("cache"))
-    out.cache = fields.quantity<BytesPerSecond>(
-        {"cache", "Read rate of each VM's cache, which supplies the data from the second epoch on.", "no cache"},
-        kReadRates);
-  if (!fields.describing()) {
-    if (out.cache && epochs < 2)
-      fields.error("cache", "job.data.cache has no effect: the job passes over its data once");
-    if (out.cache && out.place == StoragePlace::kLocal)
-      fields.error("cache", "job.data.cache has no effect: the data are on the VMs' own disks from the beginning");
-  }
-  fields.done();
-  return out;
-}
-
-JitterRules read_jitter(const Node& node, const Platform& platform, Reading& reading) {
-  Fields fields(node, "job.jitter", reading);
-  JitterRules out;
-  out.gpu = read_scatter(fields, {"gpu", "Variation of computation, independent for each GPU.", "none"}, reading);
-  out.rate =
-      read_scatter(fields, {"rate", "Variation of the time per byte of each link between sites.", "none"}, reading);
-  out.rtt = read_scatter(fields, {"rtt", "Variation of the round trip of each link between sites.", "none"}, reading);
-  out.whole_job = fields.choice({"lasts",
-                                 "Duration of a draw: iteration, which is also a step of local SGD's rounds, or job, "
-                                 "as of a slow machine that is not replaced."},
-                                {"iteration", "job"}, 0) == 1;
-  out.states = static_cast<int>(fields.integer({"states", "Number of iterations that are drawn and simulated."},
-                                               {2, 10'000}, std::int64_t{out.states}));
-  if (!fields.describing()) {
-    if (!out.gpu && !out.rate && !out.rtt && fields.is_map())
-      fields.error("gpu", "job.jitter has no effect: it states neither gpu, rate nor rtt");
-    for (const char* key : {"rate", "rtt"}) {
-      if (fields.has(key) && platform.links.empty())
-        fields.error(key, fmt::format("job.jitter.{} has no effect: the platform has no links between sites", key));
-    }
-  }
-  fields.done();
-  return out;
 }
 
 }  // namespace slmsim

@@ -50,7 +50,6 @@ struct DataRules {
 // Distribution of times about their mean, which is the predicted time. kExponential: the excess over a minimum is
 // exponential.
 enum class JitterShape { kNormal, kLognormal, kExponential };
-const std::vector<std::string>& jitter_shape_names();  // "normal", "lognormal", "exponential"
 
 struct Scatter {
   double sd = 0;  // standard deviation over the mean
@@ -68,19 +67,6 @@ struct JitterRules {
 
   bool operator==(const JitterRules&) const = default;
 };
-
-// `epochs`: passes over the data.
-DataRules read_job_data(const Node& node, const Platform& platform, int epochs, Reading& reading);
-JitterRules read_jitter(const Node& node, const Platform& platform, Reading& reading);
-
-// The value of a key such as `to` or `from`: "local", "store" or a site's name; the site must have VMs. `purpose`: the
-// role of those VMs.
-struct NamedPlace {
-  StoragePlace place = StoragePlace::kStore;
-  int site = -1;
-};
-std::optional<NamedPlace> read_place(Fields& fields, const FileKey& key, const Platform& platform,
-                                     const std::string& purpose);
 
 struct CheckpointRules {
   StoragePlace place = StoragePlace::kStore;
@@ -105,7 +91,6 @@ struct FailureRules {
 
 enum class Failure { kGpu, kVm, kSite, kLink, kPreemption };
 inline constexpr std::size_t kFailures = 5;
-const std::vector<std::string>& failure_names();  // "gpu", "vm", "site", "link", "preemption"
 
 // Properties of a link from a time of day on; unstated ones are the platform's.
 struct LinkHours {

@@ -129,17 +129,16 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
                  {"compress", "Compressors of gradients that slmsim plan may try: they change the training.",
                   "as in the techniques"},
                  compressor_names());
-  if (const Node* prices = fields.child(
-          {"dollars_per_hour",
-           "Prices of GPUs; needed for the objective dollars, and for cost where VMs state no price_per_hour."})) {
-    Fields by_name(*prices, "plan.dollars_per_hour", reading);
+  const FileKey prices{
+      "dollars_per_hour",
+      "Prices of GPUs; needed for the objective dollars, and for cost where VMs state no price_per_hour."};
+  fields.inside(prices, [&](Fields& by_name) {
     for (const auto& name : gpu_names(platform)) {
       if (by_name.has(name))
         rules.dollars_per_hour[name] = by_name.number(
             {name, "Dollars per hour of one GPU, by the GPU's name; 0 if it is your own.", "unknown"}, {0, 1e6});
     }
-    by_name.done();
-  }
+  });
   fields.done();
   return rules;
 }

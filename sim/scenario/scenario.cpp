@@ -110,19 +110,15 @@ class ScenarioReader {
     }
   }
 
-  // Two VMs have one ring, which goes both ways.
+  // The ring of two VMs has one order.
   void check_rings() {
-    const Nccl& nccl = scenario_.nccl;
-    const bool order = nccl.ring_order != RingOrder::kAsNumbered;
-    if ((!order && nccl.ring_directions == RingDirections::kOne) || scenario_.groups.empty()) return;
+    if (scenario_.nccl.ring_order == RingOrder::kAsNumbered || scenario_.groups.empty()) return;
     const bool any = std::ranges::any_of(scenario_.groups, [&](const Group& group) {
       std::set<int> vms;
       for (const int device : group.devices) vms.insert(scenario_.platform.devices[device].vm);
       return vms.size() > 2;
     });
-    if (!any)
-      fields_.error("nccl", fmt::format("nccl.{} has no effect: no group has three VMs; leave it out",
-                                        order ? "ring_order" : "ring_directions"));
+    if (!any) fields_.error("nccl", "nccl.ring_order has no effect: no group has three VMs; leave it out");
   }
 
   void read_software() {
@@ -162,17 +158,16 @@ class ScenarioReader {
         fields.flag({"recompute_stops_early",
                      "Whether recomputing a layer leaves out its last product; overrides the stack's.", "the stack's"},
                     e.recompute_stops_early);
-    if (const Node* matrix = fields.child({"matrix_efficiency",
-                                           "Share of the peak that large matrix products reach, by GPU or "
-                                           "architecture; overrides the GPU's file."})) {
-      Fields rates(*matrix, "software.matrix_efficiency", reading_);
+    const FileKey matrix{
+        "matrix_efficiency",
+        "Share of the peak that large matrix products reach, by GPU or architecture; overrides the GPU's file."};
+    fields.inside(matrix, [&](Fields& rates) {
       const Owned owned = rates.owned_by(Scope::kMatrix);
       for (const auto& name : rated_names()) {
         const FileKey share{name, "Share of the peak on such GPUs.", "as in the GPU's file"};
         if (rates.has(name)) e.matrix[name] = rates.number(share, {1e-4, 2.0});
       }
-      rates.done();
-    }
+    });
     e.launch = fields.quantity<Seconds>(
         FileKey{"kernel_launch", "Time to launch a kernel."}.measured_by(kCalibrate, Use::kUntimedKernels),
         {{0}, {0.1}}, kDefaultLaunch);

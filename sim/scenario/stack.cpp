@@ -51,13 +51,11 @@ KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& re
     kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
   if (const Node* backward = fields.child({"backward", "In the backward pass."}, true))
     kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
-  if (const Node* kept = fields.child(
-          {"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"})) {
-    Fields tensors(*kept, fields.path_of("kept"), reading);
+  const FileKey kept{"kept", "Tensors kept for the backward pass besides the operator's inputs and masks.", "none"};
+  fields.inside(kept, [&](Fields& tensors) {
     kernel.kept.elements = tensors.number({"elements", "Elements kept per element written."}, kKept, 0.0);
     kernel.kept.bytes = tensors.number({"bytes", "Bytes kept in addition, whatever the precision."}, kKept, 0.0);
-    tensors.done();
-  }
+  });
   Parameter parameter{.path = path,
                       .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
                       .owner = reading.owner};
@@ -129,23 +127,20 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
   const FileKey backward = FileKey{"backward", "In the backward pass."}.matters_to(Use::kFlash);
   out.forward.share = fields.number(forward, kShare);
   out.backward.share = fields.number(backward, kShare);
-  if (const Node* half = fields.child(
-          {"half_length", "Sequence length in tokens that reaches half of that; the share grows as n / (n + half)."})) {
+  const FileKey half{"half_length",
+                     "Sequence length in tokens that reaches half of that; the share grows as n / (n + half)."};
+  fields.inside(half, [&](Fields& lengths) {
     constexpr Range<double> kTokens{0, 1e6};
-    Fields lengths(*half, fields.path_of("half_length"), reading);
     out.forward.half_length = lengths.number(forward, kTokens);
     out.backward.half_length = lengths.number(backward, kTokens);
-    lengths.done();
-  }
-  if (const Node* on =
-          fields.child({"architectures", "Factors on both for architectures that the kernels do not fully use."})) {
-    Fields architectures(*on, fields.path_of("architectures"), reading);
+  });
+  const FileKey on{"architectures", "Factors on both for architectures that the kernels do not fully use."};
+  fields.inside(on, [&](Fields& architectures) {
     for (const auto& name : architecture_names()) {
       const FileKey share = FileKey{name, "Factor on such GPUs.", "1"}.matters_to(Use::kFlashOn);
       if (architectures.has(name)) out.on[name] = architectures.number(share, kShare);
     }
-    architectures.done();
-  }
+  });
   fields.done();
   return out;
 }
@@ -187,16 +182,16 @@ void read_adam(Fields& fields, Software& software) {
   }
 }
 
-void read_host(Fields& fields, Reading& reading, Software& software) {
-  if (const Node* host = fields.child({"host",
-                                       "Host time of one of the kernels' `launches`; without kernel `product`, of one "
-                                       "operator, of which a layer has twelve.",
-                                       "no time"})) {
-    Fields times(*host, fields.path_of("host"), reading);
+void read_host(Fields& fields, Software& software) {
+  const FileKey host{
+      "host",
+      "Host time of one of the kernels' `launches`; without kernel `product`, of one operator, of which a "
+      "layer has twelve.",
+      "no time"};
+  fields.inside(host, [&](Fields& times) {
     software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
     software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);
-    times.done();
-  }
+  });
 }
 
 }  // namespace
@@ -262,7 +257,7 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                                 "backward pass needs, as PyTorch's non-reentrant checkpoints do."},
                                                false);
   read_adam(fields, software);
-  read_host(fields, reading, software);
+  read_host(fields, software);
   fields.done();
 }
 

@@ -36,6 +36,13 @@ std::uint64_t number_of(const Json& body) {
   return at->get<std::uint64_t>();
 }
 
+std::string media_type(const std::string& name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  return "text/plain; charset=utf-8";
+}
+
 // The page's parts are files, except the report's style sheet and patterns, which come from the techniques' looks.
 Response part(std::string name) {
   if (name.empty()) name = "index.html";
@@ -123,13 +130,6 @@ const Asset* find_asset(const std::string& name) {
   const auto& all = assets();
   const auto at = std::ranges::find_if(all, [&](const Asset& asset) { return asset.name == name; });
   return at == all.end() ? nullptr : &*at;
-}
-
-std::string media_type(const std::string& name) {
-  if (name.ends_with(".html")) return "text/html; charset=utf-8";
-  if (name.ends_with(".css")) return "text/css; charset=utf-8";
-  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
-  return "text/plain; charset=utf-8";
 }
 
 }  // namespace slmsim::web

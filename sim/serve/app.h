@@ -51,9 +51,6 @@ class App {
   JobList jobs_;
 };
 
-// The media type for the name's ending.
-std::string media_type(const std::string& name);
-
 // The page on a socket: the only part that handles the process's signals.
 
 struct ServerOptions {

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& file, const std::string& text) {
-  throw InputError(Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0}, text);
+  throw InputError(whole_of(file.string()), text);
 }
 
 // No other process writes the result while a sweep holds its journal.
@@ -87,7 +87,7 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
   std::vector<Journal> parts;
   std::vector<Error> errors;
   const auto blame = [&](const fs::path& file, std::string text) {
-    errors.push_back({Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0}, std::move(text)});
+    errors.push_back({whole_of(file.string()), std::move(text)});
   };
   for (const auto& file : files) {
     try {

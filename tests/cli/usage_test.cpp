@@ -63,7 +63,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"run", kScenario, "--model", "gpt2x"}, "gat-amst has no model \"gpt2x\"; it has gpt2m"),
       usage({"run", kScenario, "--group", "gat+utah"}, "gat-amst has no group \"gat+utah\""),
       usage({"completion"}, "WHAT is required"),
-      usage({"completion", "tcsh"}, "completion \"tcsh\" is unknown; known are: bash, zsh, fish, man"),
+      usage({"completion", "tcsh"}, "completion \"tcsh\" is unknown; known are: bash, man"),
       usage({"run", kScenario, "--technique", "Horovod"}, "\"Horovod\" is unknown; known are: Data, ZeRO2, "),
       usage({"run", kScenario, "--seed", "7"}, "--seed needs --intervals"),
       usage({"plan", kScenario, "--seed=7"}, "unknown option \"--seed\" of slmsim plan; "),

@@ -95,20 +95,6 @@ TEST(Communicator, HoldsAMultiprocessorForEachChannelWhileItRuns) {
 
 TEST(Communicator, HoldsThemWhileItWaitsForOthers) { EXPECT_NEAR(computed_beside(3, true), 8 * 4 / 3.0, kClock); }
 
-TEST(Rings, OfBothDirectionsLoadEachPathHalf) {
-  // A ring of three sends 2 x 2/3 of 3000 B over each path one way; with one the other way beside it half of that each way.
-  Scenario scenario = joined_by_paths(3, 1, 100);
-  const CollectiveCall call{Collective::kAllReduce, Bytes{3000}};
-  EXPECT_NEAR(all_reduce_seconds(scenario, call), 40, kClock);
-  scenario.nccl.ring_directions = RingDirections::kBoth;
-  EXPECT_NEAR(all_reduce_seconds(scenario, call), 20, kClock);
-  // With two VMs the ring is the same both ways.
-  scenario = joined_by_paths(2, 1, 100);
-  EXPECT_NEAR(all_reduce_seconds(scenario, call), 30, kClock);
-  scenario.nccl.ring_directions = RingDirections::kBoth;
-  EXPECT_NEAR(all_reduce_seconds(scenario, call), 30, kClock);
-}
-
 TEST(Rings, GoAroundTheShortestCycleWhereTheyAreToldTo) {
   // a and b, and c and d, are 2 s apart, all others 0.02 s: the ring a, b, c, d passes six steps of 1, 0.01, 1, ... s,
   // a, c, b, d six of 0.01 s.

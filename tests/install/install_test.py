@@ -91,8 +91,7 @@ class Installed(unittest.TestCase):
         self.assertIn("slmsim-validation", done.stderr)
 
     def test_brings_man_page_and_completions(self):
-        for name in ("man/man1/slmsim.1", "bash-completion/completions/slmsim", "zsh/site-functions/_slmsim",
-                     "fish/vendor_completions.d/slmsim.fish"):
+        for name in ("man/man1/slmsim.1", "bash-completion/completions/slmsim"):
             with open(os.path.join(self.place, "share", name), encoding="utf-8") as file:
                 text = file.read()
             for verb in ("run", "init", "max-model", "completion"):

@@ -1,10 +1,10 @@
-#include "sim/platform/wan_route.h"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/platform/network.h"
+#include "sim/platform/wan_route.h"
 #include "tests/platform/example.h"
 
 namespace slmsim::site_route_test {
@@ -25,6 +25,8 @@ std::string with(std::string text, const std::string& old, const std::string& no
   return text.replace(text.find(old), old.size(), now);
 }
 
+std::string text_of(const SiteRoute& route) { return way_text(route) + ": " + carried_text(route); }
+
 TEST(SiteRoute, TellsTheRoundTripAndWhatAWindowCarriesInIt) {
   const auto routes = site_routes(platform_of(kFar), kAll);
   ASSERT_EQ(routes.size(), 1u);
@@ -33,7 +35,7 @@ TEST(SiteRoute, TellsTheRoundTripAndWhatAWindowCarriesInIt) {
   EXPECT_DOUBLE_EQ(routes[0].rtt.value, 0.02);
   EXPECT_DOUBLE_EQ(routes[0].there.value, 2762 * 1448 / 0.02);  // the whole segments of 4 MB in 20 ms
   EXPECT_EQ(routes[0].bound_there, "window");
-  EXPECT_EQ(to_text(routes[0]),
+  EXPECT_EQ(text_of(routes[0]),
             "west to east by wan: RTT 20 ms; 1 GB/s for all traffic; one TCP connection carries 200 MB/s (window)");
 }
 
@@ -52,7 +54,7 @@ TEST(SiteRoute, TellsWhoseTheBandwidthIs) {
   const auto text = [](const char* whose) {
     const auto routes =
         site_routes(platform_of(with(kFar, "8 Gbps", std::string("800 Mbps, bandwidth_of: ") + whose)), kAll);
-    return to_text(routes[0]);
+    return text_of(routes[0]);
   };
   EXPECT_EQ(
       text("path"),

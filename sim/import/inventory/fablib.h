@@ -38,15 +38,10 @@ struct SliceTables {
   void add(SliceRecord record);
 };
 
-// Normalises a key: "PCI Address" and "pci_address" both give the latter.
-std::string plain_key(const std::string& text);
-
 // Each adds a file's records. Throws InputError where the file is invalid.
 void read_fablib_json(const std::string& file, SliceTables& tables);
 void read_fablib_text(const std::string& file, const std::string& text, SliceTables& tables);
 void read_fablib_html(const Place& place, const std::string& text, SliceTables& tables);
-// `notebook`: a map with `cells`; the file's name is for messages.
-void read_fablib_notebook(const std::string& file, const Node& notebook, SliceTables& tables);
 void read_fablib_graph(const std::string& file, const std::string& text, SliceTables& tables);
 
 // Round trip between two of FABRIC's sites from the distance of their cities: light in fibre (2e8 m/s) over 1.5 times the great

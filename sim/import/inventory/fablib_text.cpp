@@ -58,6 +58,13 @@ bool is_head(const std::string& line, const Spans& spans) {
 
 Place place_of(const std::shared_ptr<const Source>& source, const Line& line) { return {source, line.number, 1}; }
 
+// "PCI Address" and "pci_address" both give the latter.
+std::string plain_key(const std::string& text) {
+  std::string out = lower_case(text);
+  std::ranges::replace(out, ' ', '_');
+  return out;
+}
+
 SliceRecord record_of(const Node& node) {
   SliceRecord record;
   record.place = node.place;
@@ -174,6 +181,19 @@ std::string text_of(const Node* node) {
   return out;
 }
 
+// The outputs of a map with `cells`; the file's name is for messages.
+void read_notebook(const std::string& file, const Node& notebook, SliceTables& tables) {
+  for (const auto& cell : notebook.find("cells")->items) {
+    const Node* outputs = cell.find("outputs");
+    if (!outputs) continue;
+    for (const auto& output : outputs->items) {
+      const Node* data = output.find("data");
+      read_fablib_html(output.place, text_of(data ? data->find("text/html") : nullptr), tables);
+      read_fablib_text(file, text_of(output.find("text")), tables);
+    }
+  }
+}
+
 }  // namespace
 
 void read_fablib_text(const std::string& file, const std::string& text, SliceTables& tables) {
@@ -202,10 +222,9 @@ void read_fablib_text(const std::string& file, const std::string& text, SliceTab
   }
 }
 
-std::string plain_key(const std::string& text) {
-  std::string out = lower_case(text);
-  std::ranges::replace(out, ' ', '_');
-  return out;
+void read_fablib_html(const Place& place, const std::string& text, SliceTables& tables) {
+  std::size_t at = 0;
+  while (const auto table = element(text, "table", at)) read_slice_table(*table, place, tables);
 }
 
 void read_fablib_json(const std::string& file, SliceTables& tables) {
@@ -218,25 +237,8 @@ void read_fablib_json(const std::string& file, SliceTables& tables) {
         "slice.save(\"slice.graphml\"), or by list_nodes, list_components, list_networks and list_interfaces "
         "with output=\"json\"");
   const Node* cells = root.kind == Node::Kind::kMap ? root.find("cells") : nullptr;
-  if (cells && cells->kind == Node::Kind::kSequence) return read_fablib_notebook(file, root, tables);
+  if (cells && cells->kind == Node::Kind::kSequence) return read_notebook(file, root, tables);
   gather(root, "", tables);
-}
-
-void read_fablib_html(const Place& place, const std::string& text, SliceTables& tables) {
-  std::size_t at = 0;
-  while (const auto table = element(text, "table", at)) read_slice_table(*table, place, tables);
-}
-
-void read_fablib_notebook(const std::string& file, const Node& notebook, SliceTables& tables) {
-  for (const auto& cell : notebook.find("cells")->items) {
-    const Node* outputs = cell.find("outputs");
-    if (!outputs) continue;
-    for (const auto& output : outputs->items) {
-      const Node* data = output.find("data");
-      read_fablib_html(output.place, text_of(data ? data->find("text/html") : nullptr), tables);
-      read_fablib_text(file, text_of(output.find("text")), tables);
-    }
-  }
 }
 
 }  // namespace slmsim

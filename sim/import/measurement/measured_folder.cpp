@@ -10,11 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Fields that slmsim-calibrate writes for each time beside its median.
-constexpr std::string_view kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
-                                        "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
-
-bool is_spread(const std::string& key) { return std::ranges::find(kSpread, key) != std::end(kSpread); }
+bool is_spread(const std::string& key) { return std::ranges::find(kSpreadKeys, key) != std::end(kSpreadKeys); }
 
 std::string scalar_text(const Node& node) {
   const bool plain = std::ranges::all_of(node.scalar, [](char c) {

@@ -71,10 +71,10 @@ const RatioRow& median_of(std::vector<RatioRow>& all) {
   return *middle;
 }
 
-}  // namespace
-
+// "t4.csv:12"
 std::string place_text(const TimedRow& row) { return fmt::format("{}:{}", printable(row.file->path()), row.line); }
 
+// Why no GPU reaches this time; nothing where one may.
 std::optional<std::string> impossible(const KernelTime& one) {
   const FlopsPerSecond rate = product_flops(one) / one.time;
   if (rate <= kMostOfAnyGpu) return std::nullopt;
@@ -95,6 +95,8 @@ std::optional<std::string> impossible(const CollectiveTime& one) {
       "expected: are the times in the unit that the format says?",
       one.name, one.size.value, one.ranks, to_text(one.time), to_text(bus), to_text(kMostOfAnyLink));
 }
+
+}  // namespace
 
 bool Plausibility::admit(const KernelTime& one, const InputFile& file) {
   const TimedRow row{one.time, &file, one.line};

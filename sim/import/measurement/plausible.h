@@ -19,14 +19,6 @@ struct TimedRow {
   int line = 0;
 };
 
-// "t4.csv:12"
-std::string place_text(const TimedRow& row);
-
-// Why no GPU reaches this time: a product at more than 5 PFLOP/s, or a collective faster than any NVLink. Nothing where a GPU
-// may.
-std::optional<std::string> impossible(const KernelTime& one);
-std::optional<std::string> impossible(const CollectiveTime& one);
-
 // Checks the kernels of a profile one after the other, against a data sheet where there is one.
 class Plausibility {
  public:

@@ -67,20 +67,6 @@ class JobSimulation {
 
   const std::vector<VmData>& data() const { return data_; }
 
-  // Excess time of an iteration in which links change (link_day.h), without data and jitter.
-  Seconds excess(const std::vector<WanLink>& before, const std::vector<WanLink>& after) const {
-    Scenario then = scenario_;
-    then.platform.links = before;
-    const Network network(then.platform);
-    const TaskGraph graph = plan_.technique->lower({plan_, operators_, then, network}).graph;
-    const IterationTimes first = simulate_iterations(graph);
-    then.platform.links = after;
-    const Network changed(then.platform);
-    TaskGraph moved = graph;
-    moved.move_to(changed);
-    return excess_of_change(graph, changed, first.before_last, first.last.end, simulate_iterations(moved).steady());
-  }
-
  private:
   Sample scattered(const TaskGraph& graph, const std::vector<WanLink>& links) const {
     Sample out;
@@ -164,10 +150,6 @@ std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const P
     if (same == known.end())
       same = known.insert(known.end(), {state.links, over_epochs(simulated, scenario, state.links, scatters).mean()});
     out.day.push_back({state.from, here.mean() / same->second});
-  }
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const auto& before = states[i == 0 ? states.size() - 1 : i - 1].links;
-    if (before != states[i].links) out.day[i].excess = simulated.excess(before, states[i].links) * out.day[i].speed;
   }
   return out;
 }

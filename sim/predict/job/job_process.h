@@ -25,12 +25,10 @@ struct Stop {
       {};  // replicas that it stops, where replicas continue without each other; empty: all wait and none is lost
 };
 
-// From a time of the day on, work proceeds at `speed` times its undisturbed rate. An iteration under way at that time takes
-// `excess` more work than its shares at both rates; the first hour's applies at midnights.
+// From a time of the day on, work proceeds at `speed` times its undisturbed rate.
 struct Hour {
   Seconds from;
   double speed = 1;
-  Seconds excess = {};  // of work
 };
 
 struct JobProcess {

@@ -13,12 +13,11 @@ constexpr double kDay = 86400;
 Pace::Pace(const JobProcess& job) : interval_(job.interval.value), pause_(job.pause.value), day_(job.day) {
   double sum = 0;
   for (std::size_t i = 0; i < day_.size(); ++i) {
-    if (i > 0) sum -= day_[i].excess.value;
     sums_.push_back(sum);
     const double end = i + 1 < day_.size() ? day_[i + 1].from.value : kDay;
     sum += (end - day_[i].from.value) * day_[i].speed;
   }
-  sums_.push_back(sum - (day_.empty() ? 0 : day_.front().excess.value));
+  sums_.push_back(sum);
 }
 
 double Pace::checkpoints(double phase, double length) const {
@@ -45,7 +44,7 @@ double Pace::sum_of_speed(double time) const {
 double Pace::work(double from, double phase, double length) const {
   const double at_work = working(phase, length);
   if (day_.empty() || length <= 0) return at_work;
-  return at_work * std::max(0.0, (sum_of_speed(from + length) - sum_of_speed(from)) / length);
+  return at_work * ((sum_of_speed(from + length) - sum_of_speed(from)) / length);
 }
 
 double Pace::time_of(double from, double phase, double work_left) const {

@@ -128,11 +128,8 @@ Rows platform_rows(const Platform& platform) {
                                 to_text(link.backward.bandwidth), link.forward.loss, link.backward.loss)});
   }
   constexpr std::size_t kMostRoutes = 64;
-  for (const auto& route : site_routes(platform, kMostRoutes)) {
-    const std::string text = to_text(route);
-    const auto colon = text.find(": ");
-    rows.push_back({"from " + text.substr(0, colon), text.substr(colon + 2)});
-  }
+  for (const auto& route : site_routes(platform, kMostRoutes))
+    rows.push_back({"from " + way_text(route), carried_text(route)});
   return rows;
 }
 

@@ -45,6 +45,16 @@ struct DeviceMemory {
   bool at_edge() const { return fits() && total() > edge; }
 };
 
+struct MemoryPart {
+  const char* name;
+  Bytes DeviceMemory::*bytes;
+};
+// The parts of a total.
+inline constexpr MemoryPart kMemoryParts[] = {
+    {"parameters", &DeviceMemory::parameters}, {"gradients", &DeviceMemory::gradients},
+    {"optimizer", &DeviceMemory::optimizer},   {"activations", &DeviceMemory::activations},
+    {"buffers", &DeviceMemory::buffers},       {"framework", &DeviceMemory::framework}};
+
 // Share of a GPU's memory above which PyTorch's allocator may free and retry, so that a run may be slower. The order of
 // candidates counts such a prediction as if it took kEdgeSlowdown times as long: a margin, not a measured figure.
 inline constexpr double kEdgeShare = 0.9, kEdgeSlowdown = 2;

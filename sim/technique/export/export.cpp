@@ -50,9 +50,6 @@ Export export_environment(const ExportRequest& request) {
   if (nccl.sockets_per_thread) add("NCCL_NSOCKS_PERTHREAD", std::to_string(*nccl.sockets_per_thread));
   add("NCCL_BUFFSIZE", fmt::format("{:.0f}", nccl.buffer.value));
   const Platform& platform = request.setup.scenario.platform;
-  if (nccl.ring_directions == RingDirections::kBoth)
-    out.notes.emplace_back(
-        "NCCL's rings between nodes run one way only: the plan's rings both ways need another library");
   if (nccl.ring_order == RingOrder::kByDistance) {
     std::vector<std::string> names;
     for (const int vm : cycle_of_vms(platform, Network(platform), request.setup.group.devices))

@@ -31,21 +31,10 @@ Lowered lower_deepspeed(const LowerRequest& request) {
 
 template <int stage>
 Technique deepspeed(const char* name, const char* summary, const FigureStyle& style) {
-  return {
-      .name = name,
-      .summary = summary,
-      .style = style,
-      .divides_batch = true,
-      .trains_adapters = true,
-      .options = {&kBatchSplit},
-      .micro_batches = all_at_once,
-      .plan = plan_deepspeed<stage>,
-      .lower = lower_deepspeed,
-      .memory = memory_of_replicas,
-      .launcher = launched_by_processes,
-      .variations = split_variations,
-      .exports = replica_exports,
-  };
+  Technique out = technique_of_replicas(name, summary, style, plan_deepspeed<stage>, lower_deepspeed);
+  out.options = {&kBatchSplit};
+  out.variations = split_variations;
+  return out;
 }
 
 }  // namespace

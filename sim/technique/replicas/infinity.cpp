@@ -30,13 +30,9 @@ void update_by_groups(ReplicaRun& run, const Tasks& gradients) {
   }
 }
 
+template <StatePlace parameters>
 PlanResult plan_infinity(const PlanRequest& request) {
-  return plan_replicas(request, {.stage = 3, .optimizer = StatePlace::kDrive, .bucket = {}});
-}
-
-PlanResult plan_infinity_parameters(const PlanRequest& request) {
-  return plan_replicas(request,
-                       {.stage = 3, .optimizer = StatePlace::kDrive, .parameters = StatePlace::kDrive, .bucket = {}});
+  return plan_replicas(request, {.stage = 3, .optimizer = StatePlace::kDrive, .parameters = parameters, .bucket = {}});
 }
 
 Lowered lower_infinity(const LowerRequest& request) {
@@ -61,36 +57,18 @@ Lowered lower_infinity(const LowerRequest& request) {
   return run.finish();
 }
 
+template <StatePlace parameters>
+Technique infinity(const char* name, const char* summary, const FigureStyle& style) {
+  return technique_of_replicas(name, summary, style, plan_infinity<parameters>, lower_infinity);
+}
+
 }  // namespace
 
-extern const Technique kInfinity = {
-    .name = "Infinity",
-    .summary = "ZeRO-3 with the optimizer's state on drives",
-    .style = {"#ffffff", "#606060", "h", "0 10 2", "ooo"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .micro_batches = all_at_once,
-    .plan = plan_infinity,
-    .lower = lower_infinity,
-    .memory = memory_of_replicas,
-    .stored = stored_by_replicas,
-    .launcher = launched_by_processes,
-    .exports = replica_exports,
-};
+extern const Technique kInfinity = infinity<StatePlace::kGpu>("Infinity", "ZeRO-3 with the optimizer's state on drives",
+                                                              {"#ffffff", "#606060", "h", "0 10 2", "ooo"});
 
-extern const Technique kInfinityParameters = {
-    .name = "Infinity-P",
-    .summary = "ZeRO-3 with the optimizer's state and parameters on drives",
-    .style = {"#b0b0b0", "#222222", "6 1 0", "0 10 2 3 2", "\\\\\\"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .micro_batches = all_at_once,
-    .plan = plan_infinity_parameters,
-    .lower = lower_infinity,
-    .memory = memory_of_replicas,
-    .stored = stored_by_replicas,
-    .launcher = launched_by_processes,
-    .exports = replica_exports,
-};
+extern const Technique kInfinityParameters =
+    infinity<StatePlace::kDrive>("Infinity-P", "ZeRO-3 with the optimizer's state and parameters on drives",
+                                 {"#b0b0b0", "#222222", "6 1 0", "0 10 2 3 2", "\\\\\\"});
 
 }  // namespace slmsim

@@ -16,7 +16,8 @@
 namespace slmsim {
 namespace {
 
-PlanResult plan_offload(const PlanRequest& request, int stage) {
+template <int stage>
+PlanResult plan_offload(const PlanRequest& request) {
   return plan_replicas(request, {.stage = stage, .optimizer = StatePlace::kHost, .bucket = {}});
 }
 
@@ -48,10 +49,6 @@ Tasks gradients_to_host(ReplicaRun& run) {
   return copied;
 }
 
-PlanResult plan_offload1(const PlanRequest& request) { return plan_offload(request, 1); }
-PlanResult plan_offload2(const PlanRequest& request) { return plan_offload(request, 2); }
-PlanResult plan_offload3(const PlanRequest& request) { return plan_offload(request, 3); }
-
 Lowered lower_offload(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
@@ -75,51 +72,20 @@ Lowered lower_offload(const LowerRequest& request) {
   return run.finish();
 }
 
+template <int stage>
+Technique offload(const char* name, const char* summary, const FigureStyle& style) {
+  return technique_of_replicas(name, summary, style, plan_offload<stage>, lower_offload);
+}
+
 }  // namespace
 
-extern const Technique kOffload1 = {
-    .name = "ZeRO-1-CPU",
-    .summary = "ZeRO-1 with the optimizer and its state in host memory",
-    .style = {"#f3dfea", "#cc79a7", "p", "0 2 1", "..."},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .micro_batches = all_at_once,
-    .plan = plan_offload1,
-    .lower = lower_offload,
-    .memory = memory_of_replicas,
-    .stored = stored_by_replicas,
-    .launcher = launched_by_processes,
-    .exports = replica_exports,
-};
+extern const Technique kOffload1 = offload<1>("ZeRO-1-CPU", "ZeRO-1 with the optimizer and its state in host memory",
+                                              {"#f3dfea", "#cc79a7", "p", "0 2 1", "..."});
 
-extern const Technique kOffload2 = {
-    .name = "ZeRO-2-CPU",
-    .summary = "ZeRO-2 with the optimizer and its state in host memory",
-    .style = {"#e9c9dc", "#a9568a", "X", "0 1 2", "xxx"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .micro_batches = all_at_once,
-    .plan = plan_offload2,
-    .lower = lower_offload,
-    .memory = memory_of_replicas,
-    .stored = stored_by_replicas,
-    .launcher = launched_by_processes,
-    .exports = replica_exports,
-};
+extern const Technique kOffload2 = offload<2>("ZeRO-2-CPU", "ZeRO-2 with the optimizer and its state in host memory",
+                                              {"#e9c9dc", "#a9568a", "X", "0 1 2", "xxx"});
 
-extern const Technique kOffload3 = {
-    .name = "ZeRO-3-CPU",
-    .summary = "ZeRO-3 with the optimizer and its state in host memory",
-    .style = {"#b8648f", "#7a3563", "*", "0 3 2", "xxx"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .micro_batches = all_at_once,
-    .plan = plan_offload3,
-    .lower = lower_offload,
-    .memory = memory_of_replicas,
-    .stored = stored_by_replicas,
-    .launcher = launched_by_processes,
-    .exports = replica_exports,
-};
+extern const Technique kOffload3 = offload<3>("ZeRO-3-CPU", "ZeRO-3 with the optimizer and its state in host memory",
+                                              {"#b8648f", "#7a3563", "*", "0 3 2", "xxx"});
 
 }  // namespace slmsim

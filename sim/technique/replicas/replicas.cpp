@@ -4,16 +4,19 @@
 
 #include <fmt/format.h>
 
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/communicator.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/technique/alpa/planner/speed.h"
 
 namespace slmsim {
+namespace {
 
 const std::vector<std::string>& batch_split_names() {
   static const std::vector<std::string> kNames = {"even", "speed"};
   return kNames;
 }
+
+}  // namespace
 
 const Option<BatchSplit> kBatchSplit{choice_option(
     {"batch_split",
@@ -50,8 +53,7 @@ std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
   for (const Gpu& gpu : different) times.push_back(time_of_sequence(request.operators, gpu, request.scenario).value);
   for (const int device : devices) {
     const Gpu& gpu = request.scenario.platform.devices[device].gpu;
-    each.push_back(
-        times[std::find(different.begin(), different.end(), gpu) - different.begin()]);
+    each.push_back(times[std::find(different.begin(), different.end(), gpu) - different.begin()]);
   }
   out.assign(devices.size(), 1);
   for (int left = sequences - gpus; left > 0; --left) {
@@ -106,8 +108,7 @@ PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas
     if (replicas.optimizer != StatePlace::kGpu && !has_host_memory(vm.type))
       return {std::nullopt, unknown_host_memory(vm)};
     if (replicas.optimizer == StatePlace::kDrive && !volume_of(platform, device))
-      return {std::nullopt,
-              fmt::format("{} has no volume of drives", platform.devices[device].name)};
+      return {std::nullopt, fmt::format("{} has no volume of drives", platform.devices[device].name)};
   }
   PlanResult result = plan_replicas(request);
   if (result.plan) result.plan->by = replicas;
@@ -122,6 +123,24 @@ TechniqueExports replica_exports(const ExportRequest& request) {
   out.megatron.cannot = fmt::format("{} is DeepSpeed's", technique.name);
   out.alpa.cannot = not_alpas(technique);
   return out;
+}
+
+Technique technique_of_replicas(const char* name, const char* summary, const FigureStyle& style,
+                                PlanResult (*plan)(const PlanRequest&), Lowered (*lower)(const LowerRequest&)) {
+  return {
+      .name = name,
+      .summary = summary,
+      .style = style,
+      .divides_batch = true,
+      .trains_adapters = true,
+      .micro_batches = all_at_once,
+      .plan = plan,
+      .lower = lower,
+      .memory = memory_of_replicas,
+      .stored = stored_by_replicas,
+      .launcher = launched_by_processes,
+      .exports = replica_exports,
+  };
 }
 
 std::vector<Variation> split_variations() {

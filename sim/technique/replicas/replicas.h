@@ -11,7 +11,6 @@ namespace slmsim {
 // Division of a micro-batch between replicas: kEven equal numbers of sequences; kSpeed the earliest end of the last
 // replica, at least one sequence each.
 enum class BatchSplit { kEven, kSpeed };
-const std::vector<std::string>& batch_split_names();
 
 extern const Option<BatchSplit> kBatchSplit;
 // Gradients are summed inside each VM, then between VMs by one GPU per part, then distributed inside each VM; for an
@@ -32,8 +31,10 @@ std::vector<Variation> batch_variations();
 
 // The same for PyTorch and DeepSpeed; refuses storage that the nodes do not have.
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas);
-// For DeepSpeed's techniques.
+// DeepSpeed's techniques: their exports, and one without options of its own.
 TechniqueExports replica_exports(const ExportRequest& request);
+Technique technique_of_replicas(const char* name, const char* summary, const FigureStyle& style,
+                                PlanResult (*plan)(const PlanRequest&), Lowered (*lower)(const LowerRequest&));
 
 // Memory of replicas of PyTorch and DeepSpeed on GPUs, in host memory and on drives.
 //

@@ -19,12 +19,13 @@ enum class OuterPlace { kGpu, kHost };
 
 const Option<ExchangeFormat> kDifferences{
     choice_option({"format", "The number format in which differences are exchanged."}, exchange_format_names)};
-const Option<OuterPlace> kOuter{choice_option(
-    {"outer", "Place of the outer parameters, their momentum and the outer update."}, outer_place_names)};
+const Option<OuterPlace> kOuter{
+    choice_option({"outer", "Place of the outer parameters, their momentum and the outer update."}, outer_place_names)};
 const Option<int> kFragments{count_option(
-    {"fragments", "Number of parts of the model that are exchanged in turn, each of at least one layer.", "4"}, 1024, 4)};
-const Option<int> kDelay{
-    count_option({"delay", "Number of inner steps that a fragment's update may wait for its exchange.", "1"}, 1'000'000, 1, 0)};
+    {"fragments", "Number of parts of the model that are exchanged in turn, each of at least one layer.", "4"}, 1024,
+    4)};
+const Option<int> kDelay{count_option(
+    {"delay", "Number of inner steps that a fragment's update may wait for its exchange.", "1"}, 1'000'000, 1, 0)};
 
 RoundPlan exchange_of_differences(const PlanRequest& request) {
   return {.update = OuterUpdate::kNesterov,
@@ -59,49 +60,20 @@ std::vector<Variation> streaming_variations() {
   return out;
 }
 
+Technique streaming() {
+  Technique out = technique_of_rounds(
+      "StreamingDiLoCo", "DiLoCo whose model is exchanged in fragments while the replicas continue",
+      {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"}, plan_streaming, {&kFragments, &kDelay, &kDifferences, &kOuter});
+  out.variations = streaming_variations;
+  return out;
+}
+
 }  // namespace
 
-extern const Technique kDiloco = {
-    .name = "DiLoCo",
-    .summary = "replicas take several steps on their own, then an outer step with the mean of their differences",
-    .style = {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .is_ring = true,
-    .after_failure = AfterFailure::kGoOn,
-    .options = {&kInnerSteps, &kReplicaOf, &kDifferences, &kOuter, &kSumBy, &kInnerBucket, &kBatchSplit},
-    .micro_batches = all_at_once,
-    .plan = plan_diloco,
-    .lower = lower_round,
-    .memory = memory_of_rounds,
-    .stored = stored_by_rounds,
-    .launcher = launched_by_processes,
-    .remarks = round_remarks,
-    .changes_training = rounds_change_training,
-    .variations = round_variations,
-    .exports = round_exports,
-};
+extern const Technique kDiloco = technique_of_rounds(
+    "DiLoCo", "replicas take several steps on their own, then an outer step with the mean of their differences",
+    {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"}, plan_diloco, {&kDifferences, &kOuter});
 
-extern const Technique kStreamingDiloco = {
-    .name = "StreamingDiLoCo",
-    .summary = "DiLoCo whose model is exchanged in fragments while the replicas continue",
-    .style = {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .is_ring = true,
-    .after_failure = AfterFailure::kGoOn,
-    .options = {&kInnerSteps, &kReplicaOf, &kFragments, &kDelay, &kDifferences, &kOuter, &kSumBy, &kInnerBucket,
-                &kBatchSplit},
-    .micro_batches = all_at_once,
-    .plan = plan_streaming,
-    .lower = lower_round,
-    .memory = memory_of_rounds,
-    .stored = stored_by_rounds,
-    .launcher = launched_by_processes,
-    .remarks = round_remarks,
-    .changes_training = rounds_change_training,
-    .variations = streaming_variations,
-    .exports = round_exports,
-};
+extern const Technique kStreamingDiloco = streaming();
 
 }  // namespace slmsim

@@ -21,24 +21,8 @@ PlanResult plan_local_sgd(const PlanRequest& request) {
 
 }  // namespace
 
-extern const Technique kLocalSgd = {
-    .name = "LocalSGD",
-    .summary = "replicas take several steps on their own, then average their parameters",
-    .style = {"#ffffff", "#5d9a3c", "8", "-", "+++"},
-    .divides_batch = true,
-    .trains_adapters = true,
-    .is_ring = true,
-    .after_failure = AfterFailure::kGoOn,
-    .options = {&kInnerSteps, &kReplicaOf, &kAveraged, &kSumBy, &kInnerBucket, &kBatchSplit},
-    .micro_batches = all_at_once,
-    .plan = plan_local_sgd,
-    .lower = lower_round,
-    .memory = memory_of_rounds,
-    .launcher = launched_by_processes,
-    .remarks = round_remarks,
-    .changes_training = rounds_change_training,
-    .variations = round_variations,
-    .exports = round_exports,
-};
+extern const Technique kLocalSgd =
+    technique_of_rounds("LocalSGD", "replicas take several steps on their own, then average their parameters",
+                        {"#ffffff", "#5d9a3c", "8", "-", "+++"}, plan_local_sgd, {&kAveraged});
 
 }  // namespace slmsim

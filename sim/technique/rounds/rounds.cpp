@@ -139,6 +139,9 @@ std::vector<Variation> round_variations() {
   return {steps, replica, batch_variations().front()};
 }
 
+namespace {
+
+// The number of steps between exchanges, and that it changes the training.
 std::vector<std::string> round_remarks(const Plan& plan) {
   const int steps = plan.workload.steps;
   const std::string what =
@@ -148,12 +151,41 @@ std::vector<std::string> round_remarks(const Plan& plan) {
           "1.2 % more loss after the same steps (arXiv 2503.09799); small studies found more"};
 }
 
+// For torchft, and the reasons why there are no others.
 TechniqueExports round_exports(const ExportRequest& request) {
   const char* name = request.plan.technique->name;
   TechniqueExports out;
   out.deepspeed.cannot = fmt::format("{} exchanges once in several steps; DeepSpeed does at every step", name);
   out.megatron.cannot = fmt::format("{} exchanges once in several steps; Megatron-LM does at every step", name);
   out.alpa.cannot = not_alpas(*request.plan.technique);
+  return out;
+}
+
+}  // namespace
+
+Technique technique_of_rounds(const char* name, const char* summary, const FigureStyle& style,
+                              PlanResult (*plan)(const PlanRequest&), const std::vector<const OptionSpec*>& own) {
+  Technique out = {
+      .name = name,
+      .summary = summary,
+      .style = style,
+      .divides_batch = true,
+      .trains_adapters = true,
+      .is_ring = true,
+      .after_failure = AfterFailure::kGoOn,
+      .options = {&kInnerSteps, &kReplicaOf, &kSumBy, &kInnerBucket, &kBatchSplit},
+      .micro_batches = all_at_once,
+      .plan = plan,
+      .lower = lower_round,
+      .memory = memory_of_rounds,
+      .stored = stored_by_rounds,
+      .launcher = launched_by_processes,
+      .remarks = round_remarks,
+      .changes_training = [](const TechniqueOptions&) { return true; },
+      .variations = round_variations,
+      .exports = round_exports,
+  };
+  out.options.insert(out.options.begin() + 2, own.begin(), own.end());
   return out;
 }
 

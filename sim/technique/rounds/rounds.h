@@ -22,15 +22,12 @@ PlanResult plan_rounds(const PlanRequest& request, RoundPlan how);
 // Values to try in addition to the default, which is 0.
 std::vector<int> with_usual(std::vector<int> values, int usual);
 
+// A technique whose options are the common ones of rounds and its own.
+Technique technique_of_rounds(const char* name, const char* summary, const FigureStyle& style,
+                              PlanResult (*plan)(const PlanRequest&), const std::vector<const OptionSpec*>& own);
+
 // Inner steps if the scenario allows it, replicas of a VM, the division of the batch.
 std::vector<Variation> round_variations();
-
-// The number of steps between exchanges, and that it changes the training.
-std::vector<std::string> round_remarks(const Plan& plan);
-inline bool rounds_change_training(const TechniqueOptions&) { return true; }
-
-// For torchft, and the reasons why there are no others.
-TechniqueExports round_exports(const ExportRequest& request);
 
 // A round of replicas that train independently (sim/technique/rounds/round_plan.h): inner steps without dependencies between
 // replicas, the exchange of each fragment on a stream of its own, and its update.

@@ -203,17 +203,6 @@ TEST(Pace, GoesByTheHour) {
   EXPECT_NEAR(pace.time_of(41'400, 0, 3600), 1800 + 3600, 1e-3);
 }
 
-// At noon 100 s of work more than the rates say are lost, at midnight 50 are gained.
-TEST(Pace, LosesWhatAChangeCosts) {
-  JobProcess c;
-  c.day = {{Seconds{0}, 1, Seconds{-50}}, {Seconds{43'200}, 0.5, Seconds{100}}};
-  const Pace pace(c);
-  EXPECT_DOUBLE_EQ(pace.work(0, 0, 43'000), 43'000);
-  EXPECT_DOUBLE_EQ(pace.work(0, 0, 50'000), 43'200 + 6800 * 0.5 - 100);
-  EXPECT_DOUBLE_EQ(pace.work(0, 0, 86'400 * 10), (64'800 - 100 + 50) * 10);
-  EXPECT_NEAR(pace.time_of(0, 0, 64'800 - 100 + 50 + 1000), 86'400 + 1000, 1e-3);
-}
-
 // 0.04 of the work, between 0.9 and 1.1: of 4000 jobs the mean within four standard errors.
 TEST(DrawnJobs, ScatterAsTheirIterationsDo) {
   JobProcess c = plain(0, 1000);

@@ -1,6 +1,7 @@
 #include "sim/technique/alpa/planner/option.h"
 
 namespace slmsim {
+namespace {
 
 const std::vector<std::string>& planner_names() {
   static const std::vector<std::string> kNames = {"alpa", "slmsim"};
@@ -11,6 +12,8 @@ const std::vector<std::string>& stage_split_names() {
   static const std::vector<std::string> kNames = {"flops", "speed"};
   return kNames;
 }
+
+}  // namespace
 
 const Option<Planner> kPlanner{choice_option({"planner",
                                               "Planner that divides operators and cuts stages: alpa by Alpa's costs, "

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/technique/common/plan.h"
 #include "sim/scenario/technique.h"
+#include "sim/technique/common/plan.h"
 
 namespace slmsim {
 
@@ -15,11 +15,9 @@ namespace slmsim {
 // The planner of divisions and stages. kAlpa: by Alpa's unitless costs, independent of distances. kSlmsim: by the times
 // of this platform.
 enum class Planner { kAlpa, kSlmsim };
-const std::vector<std::string>& planner_names();
 
 // Cut of layers into stages: kFlops as Alpa, equal FLOPs; kSpeed equal time on each stage's GPUs.
 enum class StageSplit { kFlops, kSpeed };
-const std::vector<std::string>& stage_split_names();
 
 extern const Option<Planner> kPlanner;
 // Number of neighbouring GPUs over which products are divided; sequences are divided over the rest. 0: the planner
