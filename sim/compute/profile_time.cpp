@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Dense>
 
@@ -17,52 +16,11 @@ constexpr double kRidge = 1e-6;
 using Terms = Eigen::Matrix<double, 5, 1>;  // the constant, and a slope for each size
 using System = Eigen::Matrix<double, 5, 5>;
 
-// The ratio at one set of sizes, from samples added one by one.
-class RatioFit {
- public:
-  explicit RatioFit(const KernelSizes& target) : target_(target.data()) {}
-
-  void add(const KernelSample& sample) {
-    Terms terms;
-    terms << 1, Eigen::Map<const Eigen::Vector4d>(sample.sizes.data()) - target_;
-    nearest_ = std::min(nearest_, terms.tail<4>().lpNorm<1>());
-    const double square = terms.tail<4>().squaredNorm();
-    const double weight = 1 / (square * square + kOnPoint);
-    squares_.noalias() += weight * terms * terms.transpose();
-    products_ += weight * sample.ratio * terms;
-  }
-
-  // The logarithm of the ratio; nothing where no sample was near enough.
-  std::optional<double> ratio() const {
-    if (nearest_ > kFar) return std::nullopt;
-    System squares = squares_;
-    squares.diagonal().tail<4>().array() += kRidge * squares(0, 0);  // the sum of the weights
-    return squares.ldlt().solve(products_)(0);
-  }
-
- private:
-  Eigen::Vector4d target_;
-  System squares_ = System::Zero();  // normal equations of a constant and four slopes
-  Terms products_ = Terms::Zero();
-  double nearest_ = std::numeric_limits<double>::infinity();
-};
-
 // The ratio at `target`, if the nearest sample is within kFar.
 std::optional<double> interpolate(const std::vector<KernelSample>& samples, const KernelSizes& target) {
   RatioFit fit(target);
   for (const auto& sample : samples) fit.add(sample);
   return fit.ratio();
-}
-
-// Slowdown of a product by the alignment of its rows; 1 for other kernels. Products of equal cost are interpolated among each
-// other.
-double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel) {
-  if (!is_product(kernel.name)) return 1;
-  // The stored rows are those of the second factor and the result, and of the first: k x m where it is transposed.
-  const MatrixShape shape{1, 1, kernel.n, kernel.name == "gemm-tn" ? kernel.m : kernel.k};
-  const double share = efficiency_of(gpu, precision).share * gpu.sustained;
-  const FlopsPerSecond full = peak_of(gpu, precision) * (share > 0 ? share : 1.0);
-  return full / unaligned_rate(full, gpu, precision, row_alignment(shape, precision));
 }
 
 // Among products with the same row alignment; else among all.
@@ -112,6 +70,35 @@ ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape
 }
 
 }  // namespace
+
+double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel) {
+  if (!is_product(kernel.name)) return 1;
+  // The stored rows are those of the second factor and the result, and of the first: k x m where it is transposed.
+  const MatrixShape shape{1, 1, kernel.n, kernel.name == "gemm-tn" ? kernel.m : kernel.k};
+  const double share = efficiency_of(gpu, precision).share * gpu.sustained;
+  const FlopsPerSecond full = peak_of(gpu, precision) * (share > 0 ? share : 1.0);
+  return full / unaligned_rate(full, gpu, precision, row_alignment(shape, precision));
+}
+
+void RatioFit::add(const KernelSample& sample) {
+  Eigen::Map<System> squares(squares_.data());
+  Eigen::Map<Terms> products(products_.data());
+  Terms terms;
+  terms << 1,
+      Eigen::Map<const Eigen::Vector4d>(sample.sizes.data()) - Eigen::Map<const Eigen::Vector4d>(target_.data());
+  nearest_ = std::min(nearest_, terms.tail<4>().lpNorm<1>());
+  const double square = terms.tail<4>().squaredNorm();
+  const double weight = 1 / (square * square + kOnPoint);
+  squares.noalias() += weight * terms * terms.transpose();
+  products += weight * sample.ratio * terms;
+}
+
+std::optional<double> RatioFit::ratio() const {
+  if (nearest_ > kFar) return std::nullopt;
+  System squares = Eigen::Map<const System>(squares_.data());
+  squares.diagonal().tail<4>().array() += kRidge * squares(0, 0);  // the sum of the weights
+  return squares.ldlt().solve(Eigen::Map<const Terms>(products_.data()))(0);
+}
 
 bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel) {
   return gpu.kernels && gpu.kernels->find(kernel, stored(precision, kernel)) != nullptr;

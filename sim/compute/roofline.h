@@ -5,6 +5,8 @@
 //   time = max(FLOPs / fp32 peak, bytes / (memory efficiency * bandwidth)) + launch
 #pragma once
 
+#include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,10 +72,30 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
 // farther than a factor of four, summed over the sizes, the roofline replaces interpolation, scaled by
 // KernelTable::usual_ratio. Products are interpolated among those with the same row alignment (sim/compute/kernel.h).
 
+// The ratio at one set of sizes, from samples added one by one. Thinning a profile adds the kept samples only.
+class RatioFit {
+ public:
+  explicit RatioFit(const KernelSizes& target) : target_(target) {}
+  void add(const KernelSample& sample);
+  // The logarithm of the ratio; nothing where no sample was near enough.
+  std::optional<double> ratio() const;
+
+ private:
+  KernelSizes target_;
+  // Sums over the samples for the normal equations of a constant and four slopes.
+  std::array<double, 25> squares_{};
+  std::array<double, 5> products_{};
+  double nearest_ = std::numeric_limits<double>::infinity();
+};
+
 struct ProfileTime {
   Seconds time;
   TimeBasis basis;
 };
+
+// Slowdown of a product by the alignment of its rows; 1 for other kernels. Products of equal cost are interpolated
+// among each other.
+double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel);
 
 // Whether the GPU's profile holds times of this kernel in this precision.
 bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel);
