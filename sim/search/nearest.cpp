@@ -85,7 +85,7 @@ std::vector<std::string> outside_of_all(const ClusterFeatures& f) {
 
 }  // namespace
 
-const std::vector<ValidatedCluster>& validated_clusters() {
+const std::vector<ValidatedCluster>& validated_clusters() {  // NOLINT(readability-function-size): a table
   using enum Fabric;
   using enum TechniqueFamily;
   // Errors of cells that no value was fitted to, where the page has these. tests/search/nearest_test.cpp compares them with the
