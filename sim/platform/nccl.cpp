@@ -51,10 +51,11 @@ Nccl read_nccl(Fields fields) {
   }
   nccl.buffer = fields.quantity<Bytes>({"NCCL_BUFFSIZE", "The buffer of a channel between two GPUs."},
                                        {{16 * kKibi}, {kGibi}}, kDefaultBuffer);
-  nccl.message_chunk = fields.quantity<Bytes>({"NCCL_P2P_NET_CHUNKSIZE",
-                                               "Step size of a send; NCCL keeps 16 steps, and sockets more, for which a "
-                                               "sender need not wait for its receiver; 0 B: it waits."},
-                                              {{0}, {kGibi}}, kDefaultMessageChunk);
+  nccl.message_chunk =
+      fields.quantity<Bytes>({"NCCL_P2P_NET_CHUNKSIZE",
+                              "Step size of a send; NCCL keeps 16 steps, and sockets more, for which a "
+                              "sender need not wait for its receiver; 0 B: it waits."},
+                             {{0}, {kGibi}}, kDefaultMessageChunk);
   nccl.ring_order =
       static_cast<RingOrder>(fields.choice({"ring_order",
                                             "Order of VMs in rings: by their numbers, as in NCCL, or along the "

@@ -59,7 +59,7 @@ SocketBuffers Network::socket_buffers(const Route& route, int sockets) const {
   BytesPerSecond rate = route.socket_rate * sockets;
   for (const int link : route.links) rate = std::min(rate, (*links_)[link].bandwidth);
   const Bytes round_trip = rate * tcp.rtt / sockets;  // of each connection
-  constexpr double kLeastSegments = 10;  // TCP_INIT_CWND
+  constexpr double kLeastSegments = 10;               // TCP_INIT_CWND
   // MAX_TCP_HEADER, skb_shared_info and sk_buff of 64-bit machines.
   constexpr Bytes kPacket{320 + 320}, kHead{256};
   const double packet = std::exp2(std::ceil(std::log2((tcp.segment + kPacket).value))) + kHead.value;
