@@ -135,7 +135,10 @@ TEST(PredictionMemo, LowersTheSameGraphAgain) {
     const Network there(far.platform);
     TaskGraph graph = iteration_graph(near, near.models.front(), *p.plan);
     const LowerRequest request{*p.plan, operators, far, there};
-    ASSERT_TRUE(p.plan->technique->lower_again(graph, request));
+    // What sockets keep of a pipeline's messages follows from the path.
+    const bool sends = std::string(p.technique->name) == "Pipeshard" && p.group.size() > 1;
+    ASSERT_EQ(p.plan->technique->lower_again(graph, request), !sends);
+    if (sends) continue;
     const TaskGraph anew = p.plan->technique->lower(request).graph;
     ASSERT_EQ(graph.tasks().size(), anew.tasks().size());
     for (TaskId id = 0; id < graph.tasks().size(); ++id) {
