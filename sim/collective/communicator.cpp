@@ -291,9 +291,4 @@ int sockets_between(const NcclSetup& nccl, int from, int to) {
          nccl_sockets(nccl.settings, vm_of(nccl.platform, to).type.cloud);
 }
 
-int connect_pair(TaskGraph& graph, const Network& network, const NcclSetup& nccl, int from, int to) {
-  graph.begin_group();
-  return graph.add_connection({from, to, sockets_between(nccl, from, to), network.route(from, to)});
-}
-
 }  // namespace slmsim

@@ -100,8 +100,7 @@ Relays relays_of(const Platform& platform, std::span<const int> devices);
 std::vector<int> cycle_of_vms(const Platform& platform, const Network& network, const std::vector<int>& devices);
 
 // Sockets of NCCL's channels for messages between two GPUs (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair are
-// both 2 by default), and the connection with them.
+// both 2 by default).
 int sockets_between(const NcclSetup& nccl, int from, int to);
-int connect_pair(TaskGraph& graph, const Network& network, const NcclSetup& nccl, int from, int to);
 
 }  // namespace slmsim

@@ -9,29 +9,31 @@
 
 namespace slmsim {
 
-int Peers::connection(int from, int to) {
+Peers::Pair& Peers::pair_of(int from, int to) {
   const auto [at, is_new] = pairs_.try_emplace({from, to});
   Pair& pair = at->second;
-  if (!is_new) return pair.connection;
-  pair.connection = connect_pair(graph_, network_, nccl_, from, to);
-  pair.early = pair.kept = nccl_message_buffer(nccl_.settings);
-  if (pair.kept <= Bytes{0}) return pair.connection;
+  if (!is_new) return pair;
+  const int sockets = sockets_between(nccl_, from, to);
   const Route route = network_.route(from, to);
-  const SocketBuffers sockets = network_.socket_buffers(route, sockets_between(nccl_, from, to));
-  if (sockets.receiver <= Bytes{0}) return pair.connection;
-  pair.early = sockets.receiver;
-  pair.kept += sockets.sender;
+  graph_.begin_group();
+  pair.connection = graph_.add_connection({from, to, sockets, route});
+  pair.early = pair.kept = nccl_message_buffer(nccl_.settings);
+  const SocketBuffers buffers = network_.socket_buffers(route, sockets);
+  if (pair.kept <= Bytes{0} || buffers.receiver <= Bytes{0}) return pair;
+  pair.early = buffers.receiver;
+  pair.kept += buffers.sender;
   pair.acknowledgement = route.latency;
-  return pair.connection;
+  return pair;
 }
+
+int Peers::connection(int from, int to) { return pair_of(from, to).connection; }
 
 TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
   return graph_.transfer(connection(from, to), size, tag, std::array{ready});
 }
 
 Peers::SendEnd Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
-  const int line = connection(from, to);
-  Pair& pair = pairs_.at({from, to});
+  Pair& pair = pair_of(from, to);
   if (posted != kNoTask && pair.acknowledgement > Seconds{0}) graph_.follow_network();
   // Bytes up to `early` may leave before the receive is posted; the sender continues when those up to `sent` have left.
   const Bytes early = posted == kNoTask ? size : std::min(size, pair.early),
@@ -44,7 +46,7 @@ Peers::SendEnd Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready
     const bool free = at < early || posted == kNoTask;
     Bytes end = free ? early : size;
     if (at < sent) end = std::min(end, sent);
-    last = graph_.transfer(line, end - at, tag, std::array{ready, turn, free ? kNoTask : posted});
+    last = graph_.transfer(pair.connection, end - at, tag, std::array{ready, turn, free ? kNoTask : posted});
     if (end == sent && sent > Bytes{0})
       out.sent = pair.acknowledgement > Seconds{0} ? graph_.delay(pair.acknowledgement, tag, std::array{last}) : last;
     at = end;

@@ -51,6 +51,8 @@ class Peers {
     Seconds acknowledgement;  // after which arrived bytes are no longer kept
     TaskId posted = kNoTask;  // the receive of the pair's last send, if some bytes of that send wait for it
   };
+  Pair& pair_of(int from, int to);
+
   std::map<std::pair<int, int>, Pair> pairs_;
 };
 

@@ -33,7 +33,7 @@ struct Channel {
   std::optional<LossRate> losses;   // only if a transfer may meet many
   double averaged = 0;              // B/s of the transfer at the head, where its losses are not simulated
   double last_sent = -INFINITY;
-  double wake = INFINITY;  // of the clock: when acknowledgements are looked at, if its window is full
+  double wake = INFINITY;  // clock time of the event that wakes it while its window is full
   Returns returns;
 
   double most() const { return averaged > 0 ? averaged : limits.most; }

@@ -53,13 +53,17 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
   return window;
 }
 
+BytesPerSecond Network::highest_rate(const Route& route, int sockets) const {
+  BytesPerSecond rate = route.socket_rate * sockets;
+  for (const int link : route.links) rate = std::min(rate, (*links_)[link].bandwidth);
+  return rate;
+}
+
 SocketBuffers Network::socket_buffers(const Route& route, int sockets) const {
   const TcpWindow& tcp = route.window;
   if (tcp.segment <= Bytes{0}) return {};
-  BytesPerSecond rate = route.socket_rate * sockets;
-  for (const int link : route.links) rate = std::min(rate, (*links_)[link].bandwidth);
-  const Bytes round_trip = rate * tcp.rtt / sockets;  // of each connection
-  constexpr double kLeastSegments = 10;               // TCP_INIT_CWND
+  const Bytes round_trip = highest_rate(route, sockets) * tcp.rtt / sockets;  // what each connection carries in one
+  constexpr double kLeastSegments = 10;                                       // TCP_INIT_CWND
   // MAX_TCP_HEADER, skb_shared_info and sk_buff of 64-bit machines.
   constexpr Bytes kPacket{320 + 320}, kHead{256};
   const double packet = std::exp2(std::ceil(std::log2((tcp.segment + kPacket).value))) + kHead.value;
@@ -210,10 +214,8 @@ Route Network::route(int from, int to, int nic, int relay) const {
   route.socket_rate = std::min({vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate, each});
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
-  BytesPerSecond fastest = route.socket_rate;
-  for (const int link : route.links) fastest = std::min(fastest, (*links_)[link].bandwidth);
   constexpr Seconds kNegligibleRtt{1e-3};
-  route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt || route.window.loss > 0;
+  route.windowed = route.window.steady / rtt < highest_rate(route, 1) || rtt >= kNegligibleRtt || route.window.loss > 0;
   return route;
 }
 

@@ -62,7 +62,7 @@ Bytes mean_window(const TcpWindow& window);
 
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss);
 
-// What kernels keep of the bytes of TCP connections, over all of them: the sender's until they are acknowledged, the
+// Bytes that two kernels keep for TCP connections, over all of them: the sender's until they are acknowledged, the
 // receiver's until its program reads them. Both follow what a round trip carries (Linux; a path at its rate):
 //   - send buffer: twice the congestion window's segments (BBR: three times), each with the memory of its packet, a power of
 //     two; at most tcp_wmem (tcp_sndbuf_expand, net/ipv4/tcp_input.c; bbr_sndbuf_expand, net/ipv4/tcp_bbr.c),
@@ -111,7 +111,7 @@ class Network {
   Route drive_route(int device, int drive, bool write) const;
   // The link with the drive's read rate; the next link has its write rate.
   int medium_link(int vm, int drive) const;
-  // Of the connections that go this way together; nothing where no TCP does.
+  // The buffers of this many connections that go this way together; empty where the way has no TCP.
   SocketBuffers socket_buffers(const Route& route, int sockets) const;
   bool share_vm(int from, int to) const;
   // Round-trip time between the VMs of two GPUs; 0 inside one VM.
@@ -119,6 +119,8 @@ class Network {
 
  private:
   explicit Network(std::shared_ptr<const Platform> kept);
+  // With no other traffic, of this many connections together.
+  BytesPerSecond highest_rate(const Route& route, int sockets) const;
   void add_pair(Link there, Link back);
   void add_node_links(int vm);
   void add_pair_links();

@@ -111,7 +111,7 @@ struct PredictOptions {
   bool time_misfits =
       false;  // simulate out-of-memory plans too, unless they need many times the memory; they stay kOutOfMemory
   bool coarse = false;  // a first iteration that is long stands for all
-  // Of a graph that is simulated; predict_one() throws TooManyTasks where there are more.
+  // The largest graph that is simulated; predict_one() throws TooManyTasks for a larger one.
   std::size_t most_tasks = std::numeric_limits<std::size_t>::max();
   std::size_t threads = 1;          // for predict(): runs in parallel; same results
   std::function<bool()> stop = {};  // for predict(): called before each prediction; throws Stopped if it returns true

@@ -32,14 +32,14 @@ struct NamedPlan {
 struct PlannedModel {
   std::string model;
   SearchResult search;
-  std::vector<Choice> choices;            // of the list
-  std::vector<std::string> descriptions;  // of the list
-  std::vector<std::vector<const Technique*>>
-      alike;                                    // of the list: other techniques that take the same time on its one GPU
-  std::vector<Overrides> overrides;             // of the list: for `slmsim run`
-  std::vector<Prediction> predictions;          // of the list
-  std::vector<std::optional<JobOutcome>> jobs;  // of the list; nothing where the scenario has no `job`
-  std::vector<Limit> limits;                    // of the first
+  // Each has one entry per plan of the list. `alike`: other techniques that take the same time on the plan's one GPU.
+  std::vector<Choice> choices;
+  std::vector<std::string> descriptions;
+  std::vector<std::vector<const Technique*>> alike;
+  std::vector<Overrides> overrides;  // for `slmsim run`
+  std::vector<Prediction> predictions;
+  std::vector<std::optional<JobOutcome>> jobs;  // nothing where the scenario has no `job`
+  std::vector<Limit> limits;                    // of the list's first plan
   // Where techniques may change the training, of the simulated plans: the best on GPUs of one VM without such a change, the
   // best of several VMs, and the best of all without such a change.
   std::optional<NamedPlan> one_vm, several_vms, unchanged;

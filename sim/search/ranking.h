@@ -10,7 +10,7 @@ namespace slmsim {
 
 class Ranking {
  public:
-  // The space must outlive this. `length`: of the list.
+  // The space must outlive this. The list has at most `length` entries.
   Ranking(const Space& space, std::size_t length) : space_(space), length_(length) {}
 
   // Choices whose best one is reported beside the best of all.
@@ -37,7 +37,7 @@ class Ranking {
 
   const Space& space_;
   std::size_t length_;
-  SearchResult best_;  // of kinds only
+  SearchResult best_;  // holds the best of each kind and nothing else
   std::vector<RankedChoice> found_, list_;
 };
 

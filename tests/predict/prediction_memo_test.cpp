@@ -135,7 +135,7 @@ TEST(PredictionMemo, LowersTheSameGraphAgain) {
     const Network there(far.platform);
     TaskGraph graph = iteration_graph(near, near.models.front(), *p.plan);
     const LowerRequest request{*p.plan, operators, far, there};
-    // What sockets keep of a pipeline's messages follows from the path.
+    // A path decides how much of a pipeline's messages sockets keep.
     const bool sends = std::string(p.technique->name) == "Pipeshard" && p.group.size() > 1;
     ASSERT_EQ(p.plan->technique->lower_again(graph, request), !sends);
     if (sends) continue;

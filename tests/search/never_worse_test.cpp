@@ -49,7 +49,7 @@ void expect_never_worse(const ClusterFile& file, const Overrides& set, double ef
     expect_no_worse_than(row, scenario, found);
   }
   if (found.best.empty()) return;
-  // What is named beside the list is an entry of it, or behind its last.
+  // A plan named beside the list is an entry of it, or behind its last.
   for (const auto& named : {found.one_vm, found.several_vms, found.unchanged}) {
     if (!named || named->cost >= found.best.back().cost * (1 - kRounding)) continue;
     EXPECT_TRUE(std::ranges::count(found.best, named->choice, &RankedChoice::choice))

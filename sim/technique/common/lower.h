@@ -24,7 +24,7 @@ struct LowerRequest {
   PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
   bool only_times = false;           // a GPU's successive computations may be one task
   bool only_connections = false;     // only these are of use, to find colours; needs `alike`
-  // Of the graph; beyond it, TooManyTasks is thrown.
+  // The largest graph; a larger one throws TooManyTasks.
   std::size_t most_tasks = std::numeric_limits<std::size_t>::max();
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
