@@ -29,6 +29,7 @@ class ConfigReader {
     for (const auto& [key, text] : kUnmodelled) {
       if (is_map(key)) model_.unmodelled.push_back(fmt::format("{} is not modelled: {}", key, text));
     }
+    if (row_.unmodelled) model_.unmodelled.emplace_back(row_.unmodelled);
     if (is_map("quantization_config"))
       error("quantization_config",
             "training of quantized weights is not modelled; without this key they have the training's precision");

@@ -63,6 +63,8 @@ class Builder {
   Vertex norm(Role role, Vertex from) {
     Operator op{.kind = OperatorKind::kNorm, .role = role};
     op.parameters = op.weights = traits_.norm_vectors * h();
+    const bool of_branch = role == Role::kAttentionBranchNorm || role == Role::kMlpBranchNorm;
+    op.cast_first = traits_.norm_casts_first && of_branch;
     op.centred = !traits_.rms_norm;
     op.flops = kNormFlops * token_elements();
     op.inputs = op.outputs = op.saved_elements = token_elements();
@@ -75,6 +77,7 @@ class Builder {
         traits_.query_norm == QueryNorm::kShared ? 2 * model_.head_width() : model_.query_width() + model_.kv_width();
     op.parameters = op.weights = static_cast<double>(scales * traits_.query_norm_vectors);
     op.centred = !traits_.rms_norm;
+    op.cast_first = traits_.norm_casts_first;
     op.columns = model_.kv_heads;
     op.inputs = op.outputs = op.saved_elements = s() * static_cast<double>(model_.query_width() + model_.kv_width());
     op.flops = kNormFlops * op.outputs;
@@ -146,6 +149,8 @@ class Builder {
                                   model_.hidden, normed, rotated);
     graph_[product].second = share_of_second({wide, kv, kv});
     if (kv < wide) graph_[product].repeated = 2 * s() * static_cast<double>(wide);
+    graph_[product].products = traits_.joint_qkv ? 1 : 3;
+    if (traits_.joint_qkv && rotated > 0) graph_[product].beside_values = turned;
     graph_[product].reads_stream = reads_stream();
     const Vertex qkv = adapted(product, normed, model_.hidden,
                                {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});
@@ -198,10 +203,13 @@ class Builder {
     const bool relu = traits_.activation == Activation::kRelu && !traits_.gated;
     const bool shared = traits_.parallel && traits_.shared_norm;
     const Vertex normed = shared ? attention_input_ : traits_.norm_before ? norm(Role::kMlpNorm, from) : from;
+    // Its input is counted with attention's norm, which reads it too.
+    if (traits_.parallel && !shared && traits_.norm_before) graph_[normed].saved_elements = 0;
     const Vertex wider =
         linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
     graph_[wider].second = traits_.gated ? share_of_second({width, width}) : share_of_second({width});
     graph_[wider].reads_stream = reads_stream();
+    graph_[wider].products = traits_.joint_gate ? 1 : static_cast<int>(products);
     // Counted with queries, keys and values, which keep it for their weights or adapters.
     const bool kept = !model_.lora || has_adapter(LoraTarget::kQuery) || has_adapter(LoraTarget::kKey) ||
                       has_adapter(LoraTarget::kValue);
@@ -258,6 +266,7 @@ class Builder {
     const double elements = static_cast<double>(rows_) * static_cast<double>(outputs);
     const Vertex loss =
         elementwise(OperatorKind::kLoss, Role::kLoss, elements, elements, kLossFlops, elements, 0.0, outputs, {logits});
+    graph_[loss].next_token = traits_.causal && model_.classes == 0;
     graph_[loss].capped = traits_.logit_cap && model_.classes == 0;
     if (graph_[loss].capped) graph_[loss].saved_elements += elements;  // input of the tanh's backward pass
   }

@@ -124,13 +124,19 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, boo
   return forward ? known.back().forward : known.back().backward;
 }
 
+// Memory-efficient attention in fp32 runs on tensor cores from here on, as three products in TF32, whatever the framework allows
+// products (PyTorch's gemm_kernel_utils.h: OpMultiplyAddFastF32).
+constexpr int kTensorCoresInFp32 = 80;
+
 // Scores and values by flash or memory-efficient attention, half of it each. It computes the attended scores, mostly those
 // on and below the diagonal: two products forward; backward the scores again, and the gradients of both products. Profiles
 // time flash attention with that diagonal.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
   const bool old = software.attention_on(gpu, precision) == AttentionKernel::kMemoryEfficient;
-  const FlopsPerSecond rate = software.product_rate(gpu, precision) * software.flash.left_on(gpu.architecture);
+  const bool thrice = old && !is_half(precision) && gpu.compute_capability >= kTensorCoresInFp32;
+  const FlopsPerSecond rate = software.product_rate(gpu, thrice ? Precision::kTf32 : precision) *
+                              (software.flash.left_on(gpu.architecture) / (thrice ? 3 : 1));
   const double attended = shape.flops() * op.attended;
   const auto sequence = static_cast<double>(shape.m);
   const double ahead = software.flash.forward.reached(sequence) * (old ? kMemoryEfficientForward : 1.0);

@@ -22,7 +22,7 @@ const std::vector<std::string>& kernel_part_names() {
   static const std::vector<std::string> kNames = {
       "embedding", "norm",     "bias",         "rotary", "mask",     "softmax",           "fused_softmax",
       "dropout",   "residual", "addition",     "gelu",   "gelu_new", "quick_gelu",        "swiglu",
-      "loss",      "rms_norm", "shared_input", "repeat", "product",  "attention_product", "attention"};
+      "loss",      "rms_norm", "shared_input", "repeat", "repeat_flash", "next_token_loss", "product",  "attention_product", "attention"};
   return kNames;
 }
 
@@ -85,23 +85,21 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
   std::vector<PartUse> parts{{KernelPart::kProduct}};
   if (op.bias > 0 && op.role == Role::kQkv) parts.push_back({KernelPart::kBias, op.outputs});
   if (op.rotated > 0) parts.push_back({KernelPart::kRotary, op.rotated});
-  if (const int more = product_count(op) - 1; more > 0) parts.push_back({KernelPart::kSharedInput, more * op.inputs});
+  if (op.products > 1) parts.push_back({KernelPart::kSharedInput, (op.products - 1) * op.inputs});
   // Attention keeps keys and values anyway, of which there are (outputs - queries).
-  if (op.repeated > 0) parts.push_back({KernelPart::kRepeat, op.repeated, op.outputs - op.repeated / 2});
+  if (op.repeated > 0)
+    parts.push_back({keeps_no_scores(attention) ? KernelPart::kRepeatFlash : KernelPart::kRepeat, op.repeated,
+                     op.outputs - op.repeated / 2});
   return parts;
 }
 
 KernelPart stated_part(const Operator& op, KernelPart part, const Software& software) {
   KernelPart written = part;
   if (part == KernelPart::kNorm && op.is_rms_norm()) written = KernelPart::kRmsNorm;
+  if (part == KernelPart::kLoss && op.next_token) written = KernelPart::kNextTokenLoss;
   if (part == KernelPart::kGelu && op.gelu != GeluForm::kOneKernel)
     written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
   return software.kernels[static_cast<std::size_t>(written)] ? written : part;
-}
-
-int product_count(const Operator& op) {
-  if (op.role == Role::kQkv) return op.rotated > 0 ? 3 : 1;
-  return op.role == Role::kMlpUp && op.second > 0 && op.second < 1 ? 2 : 1;  // every second product of a layer
 }
 
 HostTime host_time(const Operator& op, AttentionKernel attention, const Software& software) {
@@ -112,22 +110,22 @@ HostTime host_time(const Operator& op, AttentionKernel attention, const Software
     forward += times * kernel.forward.launches;
     backward += times * kernel.backward.launches;
   };
-  const int products = product_count(op);
   for (const PartUse& use : parts_of(op, attention)) {
     const auto& stated = software.kernels[static_cast<std::size_t>(stated_part(op, use.part, software))];
-    const int times = use.part == KernelPart::kProduct       ? products
-                      : use.part == KernelPart::kSharedInput ? products - 1
+    const int times = use.part == KernelPart::kProduct       ? op.products
+                      : use.part == KernelPart::kSharedInput ? op.products - 1
                                                              : 1;
     if (stated) add(*stated, times);
   }
   // A bias is cast too.
-  if (op.kind == OperatorKind::kMatrix && op.has_weights()) add(software.weight_cast, products * (op.bias > 0 ? 2 : 1));
+  if (op.kind == OperatorKind::kMatrix && op.has_weights()) add(software.weight_cast, op.products * (op.bias > 0 ? 2 : 1));
   return {software.host.forward * forward, software.host.backward * (op.unreached ? 0.0 : backward)};
 }
 
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
   const double size = element_bytes(precision);
-  const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
+  const bool in_fp32 = software.autocast && !op.cast_first &&
+                       (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
   const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
   const bool of_norm = !op.reads_stream && (op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead);
   // Flash attention needs its output, the projection's input.
@@ -138,7 +136,7 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   for (const PartUse& use : op.unreached ? std::vector<PartUse>{} : parts_of(op, attention)) {
     const auto& stated = software.kernels[static_cast<std::size_t>(stated_part(op, use.part, software))];
     if (!stated || (use.part == KernelPart::kSharedInput && op.input_unneeded)) continue;
-    bytes += (use.elements - use.kept_elsewhere) * (stated->kept.elements * size + stated->kept.bytes);
+    bytes += (use.elements - use.kept_elsewhere) * stated->kept.bytes_of(precision);
   }
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
   // Without dropout, the product with the values keeps its own 16-bit copy of an fp32 softmax.
@@ -146,7 +144,7 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const double squares = copied ? static_cast<double>(op.matrix.batch * op.matrix.m * op.matrix.k) : 0.0;
   const double scores = std::max(op.saved_scores, op.unreached ? 0.0 : squares);
   if (!keeps_no_scores(attention)) return kept + scores * own_size + op.saved_score_bytes;
-  return kept + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
+  return kept + op.beside_values * size + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
 }
 
 const std::vector<std::string>& update_rule_names() {
@@ -205,7 +203,7 @@ double trained_tensors(const OperatorGraph& graph) {
     const Operator& op = graph[vertex];
     if (op.parameters <= 0) continue;
     if (op.kind == OperatorKind::kMatrix) {
-      count += product_count(op) * (op.bias > 0 ? 2 : 1);
+      count += op.products * (op.bias > 0 ? 2 : 1);
     } else if (op.kind == OperatorKind::kNorm) {
       // A layer norm has a shift too; the scales of queries' and keys' norms are two.
       count += op.role == Role::kQueryNorm || op.weights * op.tokens > op.outputs ? 2 : 1;

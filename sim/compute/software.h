@@ -45,6 +45,8 @@ enum class KernelPart {
   kRmsNorm,      // without a statement, kNorm
   kSharedInput,  // copies of an input, and sums of its gradients, per element and for each product beyond the first
   kRepeat,       // keys and values repeated for the heads that share them, per repeated element
+  kRepeatFlash,  // the same before flash attention, as transformers before 4.54 and PyTorch before 2.5 do
+  kNextTokenLoss,  // per logit, of decoders; without a statement, kLoss
   // Launches of products, which have no traffic of their own: of one with weights, of one of unfused attention, of
   // attention as one kernel.
   kProduct,
@@ -85,6 +87,10 @@ inline constexpr double kCastBytes = 7.06, kCastCycles = 0.76;
 // of its output: `elements` in training precision, and bytes that do not depend on it.
 struct KeptTensors {
   double elements = 0, bytes = 0;
+  double half_bytes = 0;  // in addition where the training precision has 16 bits
+  double bytes_of(Precision precision) const {
+    return elements * element_bytes(precision) + bytes + (is_half(precision) ? half_bytes : 0.0);
+  }
 
   bool operator==(const KeptTensors&) const = default;
 };
@@ -165,6 +171,7 @@ struct Software {
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
   FlashShares flash;
   HostTime host;  // per launch; per operator where the stack counts no launches
+  Seconds host_checkpoint;  // for each layer that is recomputed: saving and restoring the random numbers' state, autograd within
   // torch.autocast, for 16-bit training only: weights are in fp32 and cast for each pass, as are the outputs of norms
   // and of the softmax that products read; these compute in fp32 and keep fp32 tensors.
   bool autocast = false;
@@ -220,10 +227,6 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention);
 
 // The kernel that the stack states for this part of the operator: gelu_new, quick_gelu, rms_norm where it states them.
 KernelPart stated_part(const Operator& op, KernelPart part, const Software& software);
-
-// Products that an operator stands for in Hugging Face's modules: queries, keys and values, gate and gated product of
-// models with rotary positions and gated MLPs are separate.
-int product_count(const Operator& op);
 
 // Host time to launch the operator's kernels, on a host as the stack's figures are of.
 HostTime host_time(const Operator& op, AttentionKernel attention, const Software& software);

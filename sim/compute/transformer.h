@@ -86,6 +86,7 @@ struct Traits {
   bool grouped = false;     // heads may share keys and values
   bool qkv_bias = false, projection_bias = false, mlp_bias = false, head_bias = false;
   bool gated = false;  // the MLP multiplies two products of its input (Shazeer, arXiv 2002.05202)
+  bool joint_qkv = false, joint_gate = false;  // one product for queries, keys and values; for both before the gate
   Activation activation = Activation::kSilu;
   bool parallel = false;     // attention and MLP read the same stream (Wang and Komatsuzaki, GPT-J),
   bool shared_norm = false;  // and the output of the same norm
@@ -95,6 +96,7 @@ struct Traits {
   bool embedding_norm = false;
   QueryNorm query_norm = QueryNorm::kNone;
   int query_norm_vectors = 1;
+  bool norm_casts_first = false;  // of queries, keys and branches: to 16 bits, before the product with the scale
   bool score_cap = false;  // tanh bounds the scores
   bool logit_cap = false;  // tanh bounds the logits
   bool causal = true;      // else an encoder: tokens attend to later ones too, and the head predicts masked tokens
@@ -134,6 +136,7 @@ struct FamilyRow {
   UsualSizes sizes;
   Windows windows = {};
   std::vector<ConfigFlag> flags = {};
+  const char* unmodelled = nullptr;  // a sentence on what is not modelled
 };
 
 const std::vector<FamilyRow>& family_table();

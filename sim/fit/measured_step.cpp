@@ -12,36 +12,19 @@ namespace slmsim {
 namespace {
 
 constexpr const char* kModelSizes[] = {"hidden", "heads", "layers", "vocabulary"};
-constexpr const char* kNotCompared[] = {"schema",        "gpu",
-                                        "torch",         "cuda",
-                                        "host",          "date",
-                                        "reason",        "forward_s",
-                                        "backward_s",    "optimizer_s",
-                                        "loss",          "device",
-                                        "parameters",    "memory_bytes",
-                                        "built_s",       "first_step_s",
-                                        "took_s",        "host_s",
-                                        "memory",        "kernels",
-                                        "segments",      "peak_requested_bytes",
-                                        "outside_bytes", "allocations_retried"};
+constexpr const char* kNotCompared[] = {"schema", "gpu", "torch", "cuda", "host", "date", "reason", "forward_s", "backward_s", "optimizer_s", "loss", "device", "parameters", "memory_bytes", "built_s", "first_step_s", "took_s", "host_s", "memory", "kernels", "segments", "peak_requested_bytes", "outside_bytes", "allocations_retried", "transformers", "short_s", "short_kernels"};
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
 constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
 
-// Reads one entry of the list, as a step or as a skipped one.
-void read_step(const Node& node, const std::string& path, Reading& reading, MeasuredSteps& out) {
-  Fields fields(node, path, reading);
-  MeasuredStep step;
-  for (const char* key : kNotCompared) fields.ignore({key, "Recorded with the measurement; not compared."});
-  fields.choice({"schema", "The form of the file."}, {"slmsim/step/1"});
+constexpr Range<std::int64_t> kSizeRange{1, 1 << 30};
+
+// The model of torch_step.py, by its sizes; why it is not representable, or null.
+const char* read_sizes(Fields& fields, MeasuredStep& step) {
   step.model = fields.name({"model", "Name of the model."}, "model");
-  step.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
   const bool llama = fields.choice({"family", "The model's architecture."}, {"gpt2", "llama"}, 0) == 1;
-  step.sizes = fmt::format("name: {}, family: {}", step.model, llama ? "llama" : "gpt2");
-  constexpr Range<std::int64_t> kSizeRange{1, 1 << 30};
+  step.sizes = fmt::format("name: {}, family: {}, sequence: {}", step.model, llama ? "llama" : "gpt2", step.sequence);
   for (const char* key : kModelSizes)
     step.sizes += fmt::format(", {}: {}", key, fields.integer({key, "A size of the model."}, kSizeRange));
-  step.sequence = static_cast<int>(fields.integer({"sequence", "Tokens of a sequence."}, kSizeRange));
-  step.sizes += fmt::format(", sequence: {}", step.sequence);
   const auto wide =
       fields.integer({"intermediate", "Width inside an MLP; GPT-2's is four times the hidden size."}, kSizeRange);
   if (fields.has("kv_heads")) {
@@ -54,6 +37,42 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
     step.sizes += fmt::format(", intermediate: {}, tied_embedding: {}", wide, tied ? "yes" : "no");
   else
     step.sizes += fmt::format(", dropout: {}", dropout > 0 ? "yes" : "no");
+  return llama && dropout > 0 ? "Llama has no dropout" : !llama && !tied ? "GPT-2's head is the embedding" : nullptr;
+}
+
+// The model of transformers_step.py: a config.json, whose sequence is as long as measured.
+void read_config(Fields& fields, MeasuredStep& step) {
+  step.model = fields.name({"name", "Name of the model."}, "model");
+  if (const Node* config = fields.child({"config", "The model's config.json."}, true)) step.config = *config;
+}
+
+// Precision of the passes by its word, and what the model's output holds per logit.
+void read_precision(Fields& fields, MeasuredStep& step) {
+  constexpr double kHalf = 2, kFull = 4;
+  const FileKey key{"precision", "The number format of the passes."};
+  if (step.config.kind != Node::Kind::kMap) {
+    step.precision = static_cast<Precision>(fields.choice(key, precision_names()));
+    return;
+  }
+  const auto word = fields.choice(key, {"autocast", "accelerate", "bf16", "tf32", "fp32"});
+  step.precision = word == 4 ? Precision::kFp32 : word == 3 ? Precision::kTf32 : Precision::kBf16;
+  step.all_in_16_bits = word == 2;
+  step.held_logits = word == 0 || word == 2 ? kHalf : kFull;  // accelerate casts outputs to fp32
+}
+
+// Reads one entry of the list, as a step or as a skipped one.
+void read_step(const Node& node, const std::string& path, Reading& reading, MeasuredSteps& out) {
+  Fields fields(node, path, reading);
+  MeasuredStep step;
+  for (const char* key : kNotCompared) fields.ignore({key, "Recorded with the measurement; not compared."});
+  fields.choice({"schema", "The form of the file."}, {"slmsim/step/1"});
+  step.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
+  step.sequence = static_cast<int>(fields.integer({"sequence", "Tokens of a sequence."}, kSizeRange));
+  const char* other_model = nullptr;
+  if (fields.has("config"))
+    read_config(fields, step);
+  else
+    other_model = read_sizes(fields, step);
   step.gpus = static_cast<int>(fields.integer({"gpus", "GPUs that trained, data parallel."}, kCounts, 1));
   step.batch = static_cast<int>(fields.integer({"batch", "Sequences per GPU and step."}, kCounts));
   step.micro_batches =
@@ -62,8 +81,7 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
     fields.error("batch", fmt::format("{} sequences on each of {} GPUs are more than {} in all; that is beyond this "
                                       "simulator",
                                       step.batch, step.gpus, kCounts.high));
-  step.precision =
-      static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
+  read_precision(fields, step);
   const bool halves = element_bytes(step.precision) < 4;
   step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
   const auto compile = fields.choice({"compile", "Scope of torch.compile."}, {"no", "blocks", "model"}, 0);
@@ -71,7 +89,8 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
   step.checkpoints = fields.flag({"checkpoints", "Whether blocks were recomputed."}, false);
   const auto adam = fields.choice({"optimizer", "PyTorch's AdamW."}, {"fused", "foreach", "single"}, 0);
   step.foreach = adam == 1;
-  const auto rank = fields.integer({"lora", "The rank of adapters; 0: all weights were trained."}, {0, 1 << 20}, 0);
+  step.lora =
+      static_cast<int>(fields.integer({"lora", "The rank of adapters; 0: all weights were trained."}, {0, 1 << 20}, 0));
   const auto status = fields.choice({"status", "Outcome of the run."}, {"ok", "oom", "failed"});
   step.out_of_memory = status == 1;
   const auto read_times = [&](Fields& spread) {
@@ -90,15 +109,14 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
                            fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
                                        name_in(precision_names(), step.precision)));
   fields.done();
+  const bool joint = step.config.kind != Node::Kind::kMap;
   const char* why = status == 2                ? "the measurement failed"
                     : compile == 1             ? "torch.compile of single blocks is not modelled"
                     : step.compiled && !halves ? "torch.compile without autocast is not modelled"
-                    : step.flash && !halves    ? "memory-efficient attention in fp32 is not modelled"
                     : adam == 2                ? "the optimizer's loop over single tensors is not modelled"
-                    : rank > 0                 ? "adapters on one product for queries, keys and values are not modelled"
-                    : llama && dropout > 0     ? "Llama has no dropout"
-                    : !llama && !tied          ? "GPT-2's head is the embedding"
-                                               : nullptr;
+                    : step.lora > 0 && joint   ? "adapters on one product for queries, keys and values are not modelled"
+                    : step.all_in_16_bits && step.lora == 0 ? "AdamW with moments in 16 bits is not modelled"
+                                                            : other_model;
   if (why)
     out.skipped.push_back({step.title, why});
   else
@@ -110,10 +128,12 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
 std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
   std::string gpus;
   for (int i = 0; i < step.gpus; ++i) gpus += (i ? ", \"" : "\"") + gpu + "\"";
+  const char* attention = !step.flash ? "unfused" : is_half(step.precision) ? "flash" : "memory_efficient";
+  const std::string lora = step.lora > 0 ? fmt::format(", lora: {{rank: {}}}", step.lora) : "";
   return fmt::format(R"(name: step
 models: [{{{}}}]
 techniques: {{DDP: {{micro_batches: {}, recompute: {}}}}}
-training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: fp32}}
+training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: {}{}}}
 software: {{stack: {}, attention: {}, recompute_stops_early: {}, usable_memory: 1.0}}
 platform:
   name: machine
@@ -129,8 +149,9 @@ platform:
       gpus: [{}]
 )",
                      step.sizes, step.micro_batches, step.checkpoints ? "full" : "none", step.batch * step.gpus,
-                     step.batch * step.gpus, name_in(precision_names(), step.precision), step.stack(),
-                     step.flash ? "flash" : "unfused", step.checkpoints ? "yes" : "no", gpus);
+                     step.batch * step.gpus, name_in(precision_names(), step.precision),
+                     step.all_in_16_bits ? "bf16" : "fp32", lora, step.stack(), attention,
+                     step.checkpoints ? "yes" : "no", gpus);
 }
 
 // Size for each of PyTorch's two cuBLAS handles, of the forward pass and of autograd's thread
@@ -145,10 +166,18 @@ Bytes cublas_workspaces(const Gpu& gpu) {
 // lists of tensors.
 constexpr const char* kFusedAdam[] = {"software.stack.adam=28", "software.stack.adam_kernel=adam"};
 
+// calibrate/reference/torch_model.py hands cross entropy the logits as they are, and repeats keys and values before any attention.
+void give_modules_of_torch_model(Software& software) {
+  const auto kernel = [&](KernelPart part) -> auto& { return software.kernels[static_cast<std::size_t>(part)]; };
+  kernel(KernelPart::kNextTokenLoss).reset();
+  kernel(KernelPart::kRepeatFlash) = kernel(KernelPart::kRepeat);
+}
+
 }  // namespace
 
 std::string MeasuredStep::stack() const {
-  return compiled ? "compiled-autocast" : element_bytes(precision) < 4 ? "autocast" : "eager";
+  if (all_in_16_bits) return compiled ? "compiled" : "eager";
+  return compiled ? "compiled-autocast" : is_half(precision) ? "autocast" : "eager";
 }
 
 MeasuredSteps read_measured_steps(const std::filesystem::path& place) {
@@ -170,7 +199,7 @@ MeasuredSteps read_measured_steps(const std::filesystem::path& place) {
 
 Bytes StepComparison::predicted_peak() const {
   const DeviceMemory* memory = fullest(prediction.memory);
-  return memory ? memory->allocated() + workspaces : Bytes{0};
+  return memory ? memory->allocated() + workspaces + held : Bytes{0};
 }
 
 std::optional<double> StepComparison::time_error() const {
@@ -192,16 +221,26 @@ std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps
   std::vector<StepComparison> out;
   ScenarioFile file(Node{}, std::filesystem::current_path() / "step.yaml");
   for (const auto& step : steps) {
-    file.replace(parse_yaml(scenario_of(step, gpu), "--gpu"));
+    Node root = parse_yaml(scenario_of(step, gpu), "--gpu");
     std::vector<Override> all;
+    const bool own_model = step.config.kind != Node::Kind::kMap;
+    if (!own_model) {
+      root.find("models")->items.front() = step.config;
+      all.push_back(parse_override(fmt::format("models.0.sequence={}", step.sequence)));
+    }
+    file.replace(std::move(root));
     for (int i = 0; i < step.gpus && !profile.empty(); ++i)
       all.push_back(parse_override(fmt::format("platform.vms.vm.gpus.{}.profile=\"{}\"", i, profile)));
     if (!step.foreach) {
       for (const char* text : kFusedAdam) all.push_back(parse_override(text));
     }
     all.insert(all.end(), overrides.begin(), overrides.end());
-    const Scenario scenario = read_scenario(file.link(all), file.name());
-    out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu)});
+    Scenario scenario = read_scenario(file.link(all), file.name());
+    if (own_model) give_modules_of_torch_model(scenario.software);
+    const double logits = static_cast<double>(step.sequence * (step.batch / step.micro_batches)) *
+                          static_cast<double>(scenario.models.front().outputs());
+    out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu),
+                   Bytes{step.held_logits * logits}});
   }
   return out;
 }

@@ -1,8 +1,10 @@
 // Training steps measured with other software on one machine, compared with predictions.
 //
-// Input: a JSON list as calibrate/reference/torch_step.py writes it, one map of schema slmsim/step/1 per configuration:
+// Input: a JSON list as calibrate/reference/torch_step.py and transformers_step.py write it, one map of schema slmsim/step/1 per
+// configuration:
 //   configuration                             its title
 //   model, family, hidden, heads, kv_heads, layers, sequence, vocabulary, intermediate, tied_embedding, dropout
+//   config, name, sequence                    in their place: the config.json of a model of Hugging Face's transformers
 //   gpus, batch, micro_batches, precision     batch: sequences per GPU and step; data parallel on several GPUs
 //   attention                                 eager, or sdpa: flash attention where GPU and precision can
 //   compile, optimizer, checkpoints, lora     torch.compile; AdamW fused, foreach or single; recomputed blocks; adapters
@@ -10,7 +12,8 @@
 //   step_s: {median, least, most, count}      seconds of a step
 //   peak_allocated_bytes, peak_reserved_bytes of PyTorch on one GPU, without the CUDA context
 // Other keys (gpu, torch, date, ...) are not compared. Each step is predicted as PyTorch's DDP with the matching software
-// stack: `eager` in fp32 and TF32, `autocast` in 16 bits, `compiled-autocast` where torch.compile took the model.
+// stack: `eager` in fp32 and TF32, `autocast` in 16 bits, `compiled-autocast` where torch.compile took the model. The precision of
+// a model with a config may also be autocast, accelerate (the same by accelerate), or bf16 with all weights frozen but adapters'.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +30,7 @@ namespace slmsim {
 struct MeasuredStep {
   std::string title, model, gpu;  // as in the file
   std::string sizes;              // of the model, as YAML
+  Node config;                    // or its config.json
   int sequence = 1;
   int gpus = 1, batch = 1, micro_batches = 1;
   Precision precision = Precision::kFp16;
@@ -34,6 +38,9 @@ struct MeasuredStep {
   bool compiled = false;  // the whole model by torch.compile
   bool foreach = false;   // AdamW over lists of tensors; otherwise fused
   bool checkpoints = false;
+  bool all_in_16_bits = false;  // weights too
+  int lora = 0;                 // rank of adapters of queries and values; 0: all weights are trained
+  double held_logits = 0;       // bytes per logit of the model's output, which the measuring loop keeps through the backward pass
   bool out_of_memory = false;
   Seconds step;
   std::optional<Bytes> peak, reserved;
@@ -57,6 +64,7 @@ struct StepComparison {
   MeasuredStep measured;
   Prediction prediction;
   Bytes workspaces;  // of cuBLAS: held by PyTorch's allocator, counted with the CUDA context in the prediction
+  Bytes held;        // logits that the measuring loop keeps, which a prediction does not count
 
   // Relative to the measured value, where both ran.
   std::optional<double> time_error() const;

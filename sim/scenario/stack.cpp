@@ -55,6 +55,7 @@ KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& re
   fields.inside(kept, [&](Fields& tensors) {
     kernel.kept.elements = tensors.number({"elements", "Elements kept per element written."}, kKept, 0.0);
     kernel.kept.bytes = tensors.number({"bytes", "Bytes kept in addition, whatever the precision."}, kKept, 0.0);
+    kernel.kept.half_bytes = tensors.number({"half_bytes", "Bytes that fp16 and bf16 add."}, kKept, 0.0);
   });
   Parameter parameter{.path = path,
                       .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
@@ -191,6 +192,8 @@ void read_host(Fields& fields, Software& software) {
   fields.inside(host, [&](Fields& times) {
     software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
     software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);
+    software.host_checkpoint = times.quantity<Seconds>(
+        {"checkpoint", "In addition for each layer that is recomputed (torch.utils.checkpoint)."}, kHostRange, Seconds{0});
   });
 }
 

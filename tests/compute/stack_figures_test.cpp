@@ -49,13 +49,13 @@ TEST(KeptBytes, OfAnInputThatSeveralProductsReadAreACopyForEach) {
   Operator qkv = product(48);
   qkv.inputs = qkv.saved_elements = 160;
   EXPECT_DOUBLE_EQ(more(qkv), 0);
-  qkv.rotated = 320;
+  qkv.products = 3;
   EXPECT_DOUBLE_EQ(more(qkv), 2 * 160 * 2);
   Operator up = product(128);
   up.role = Role::kMlpUp;
   up.inputs = up.saved_elements = 160;
   EXPECT_DOUBLE_EQ(more(up), 0);
-  up.second = 0.5;
+  up.products = 2;
   EXPECT_DOUBLE_EQ(more(up), 160 * 2);
   up.input_unneeded = true;
   EXPECT_DOUBLE_EQ(more(up), 0);
@@ -69,6 +69,8 @@ TEST(KeptBytes, OfSharedHeadsAreKeysAndValuesOfEach) {
   EXPECT_DOUBLE_EQ(added(qkv, KernelPart::kRepeat, {1, 0}), 0);
   qkv.repeated = 320;
   EXPECT_DOUBLE_EQ(added(qkv, KernelPart::kRepeat, {1, 0}), (320 - 80) * 2);
+  EXPECT_DOUBLE_EQ(added(qkv, KernelPart::kRepeatFlash, {1, 0}), 0);
+  EXPECT_EQ(parts_of(qkv, AttentionKernel::kFlash).back().part, KernelPart::kRepeatFlash);
   const Transformer model{.name = "m",
                           .family = Family::kLlama,
                           .hidden = 16,
@@ -82,6 +84,42 @@ TEST(KeptBytes, OfSharedHeadsAreKeysAndValuesOfEach) {
   EXPECT_EQ(graph[2].role, Role::kQkv);
   EXPECT_DOUBLE_EQ(graph[2].repeated, 320);
   EXPECT_DOUBLE_EQ(graph[2].outputs, 240);
+}
+
+// transformers casts a decoder's logits to fp32, an encoder's not; 100 logits in 16 bits.
+TEST(KeptBytes, OfADecodersLossAreThoseOfItsOwnKernel) {
+  Operator loss{.kind = OperatorKind::kLoss, .role = Role::kLoss};
+  loss.outputs = loss.saved_elements = 100;
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kNextTokenLoss, {.bytes = 2}), 0);
+  loss.next_token = true;
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kNextTokenLoss, {.bytes = 2}), 200);
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kNextTokenLoss, {.half_bytes = 3}), 300);
+  Software software;
+  state(software, KernelPart::kLoss).kept.half_bytes = 2;
+  const auto bytes = [&](Precision precision) {
+    return kept_bytes(loss, precision, AttentionKernel::kFlash, software);
+  };
+  EXPECT_DOUBLE_EQ(bytes(Precision::kFp32), 100 * (4 + 8));
+  EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8 + 2));
+}
+
+// Flash attention reads values as a part of one tensor with queries and keys, whose turned copies it keeps too.
+TEST(KeptBytes, OfQueriesAndKeysInOneTensorWithValuesAreKeptByFlashAttention) {
+  Operator qkv = product(48);
+  qkv.beside_values = 320;
+  EXPECT_DOUBLE_EQ(kept_bytes(qkv, Precision::kBf16, AttentionKernel::kFlash, {}), 640);
+  EXPECT_DOUBLE_EQ(kept_bytes(qkv, Precision::kBf16, AttentionKernel::kUnfused, {}), 0);
+}
+
+// Under autocast a norm keeps its input in fp32, or in 16 bits where it casts back first.
+TEST(KeptBytes, OfANormThatCastsBackFirstHave16Bits) {
+  Software software;
+  software.autocast = true;
+  Operator norm{.kind = OperatorKind::kNorm, .role = Role::kQueryNorm};
+  norm.outputs = norm.saved_elements = 160;
+  EXPECT_DOUBLE_EQ(kept_bytes(norm, Precision::kBf16, AttentionKernel::kFlash, software), 640);
+  norm.cast_first = true;
+  EXPECT_DOUBLE_EQ(kept_bytes(norm, Precision::kBf16, AttentionKernel::kFlash, software), 320);
 }
 
 // An RMSNorm at 100 B/s: its own kernel where the stack states it, whose 16-bit formats add 8 bytes.
@@ -113,6 +151,7 @@ TEST(HostTime, IsThatOfTheLaunchesWhereTheStackCountsThem) {
   software.host = {Seconds{1}, Seconds{2}};
   Operator qkv = product(48);
   qkv.rotated = 320;
+  qkv.products = 3;
   const auto launches = [&](AttentionKernel attention) {
     const HostTime time = host_time(qkv, attention, software);
     return std::pair{time.forward.value, time.backward.value / 2};

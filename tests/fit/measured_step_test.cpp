@@ -124,7 +124,6 @@ TEST(MeasuredSteps, ThatCannotBeDescribedAreNamed) {
     return read.skipped.empty() ? std::string() : read.skipped[0].why;
   };
   EXPECT_THAT(why("\"precision\": \"bf16\", \"lora\": 16"), HasSubstr("adapters"));
-  EXPECT_THAT(why("\"precision\": \"fp32\", \"attention\": \"sdpa\""), HasSubstr("memory-efficient attention"));
   EXPECT_THAT(why("\"precision\": \"bf16\", \"optimizer\": \"single\""), HasSubstr("single tensors"));
   EXPECT_THAT(why("\"precision\": \"bf16\", \"compile\": \"blocks\""), HasSubstr("single blocks"));
   EXPECT_EQ(why("\"precision\": \"bf16\""), "");
@@ -134,6 +133,37 @@ TEST(MeasuredSteps, AreReadFromAFolder) {
   const MeasuredSteps read = read_measured_steps(SLMSIM_SOURCE_DIR "/tests/reference/h200");
   EXPECT_THAT(read.steps, SizeIs(55));
   EXPECT_THAT(read.skipped, SizeIs(2));
+}
+
+// Hugging Face's own models on one H200: their peak memory, of PyTorch's allocator. Where attention or norms are written in ways
+// that are not modelled, the prediction says so; a compiled model keeps what the compiler chooses.
+TEST(MeasuredSteps, OfEveryFamilyTakeTheMeasuredMemory) {
+  const MeasuredSteps read = read_measured_steps(SLMSIM_SOURCE_DIR "/tests/reference/h200/families");
+  EXPECT_THAT(read.steps, SizeIs(61));
+  EXPECT_THAT(read.skipped, SizeIs(12));
+  for (const StepComparison& one : compare_steps(read.steps, "h200", "", {})) {
+    const std::string& title = one.measured.title;
+    ASSERT_TRUE(one.memory_error()) << title;
+    const bool otherwise = title.starts_with("falcon") || title.starts_with("xglm") || title.starts_with("cohere") ||
+                           title.starts_with("persimmon");
+    EXPECT_NEAR(*one.memory_error(), 0, one.measured.compiled ? 0.12 : otherwise ? 0.25 : 0.025) << title;
+  }
+}
+
+// The config of a model counts the output that the measuring loop holds: 4 x 128 tokens of 300 logits.
+TEST(MeasuredSteps, OfAConfigHoldTheirOutput) {
+  const std::string file = testing::TempDir() + "slmsim-config-step.json";
+  const auto held = [&](const char* precision) {
+    std::ofstream(file) << "[{\"schema\": \"slmsim/step/1\", \"name\": \"small\", \"config\": {\"model_type\": \"gpt2\", "
+                           "\"n_embd\": 64, \"n_head\": 2, \"n_layer\": 2, \"vocab_size\": 300}, \"sequence\": 128, "
+                           "\"batch\": 4, \"status\": \"ok\", \"step_s\": {\"median\": 0.1}, \"precision\": \""
+                        << precision << "\"}]";
+    return compare_steps(read_measured_steps(file).steps, "h200", "", {})[0].held.value;
+  };
+  EXPECT_EQ(held("autocast"), 2 * 4 * 128 * 300);
+  EXPECT_EQ(held("fp32"), 4 * 4 * 128 * 300);
+  EXPECT_EQ(held("accelerate"), 4 * 4 * 128 * 300);
+  EXPECT_THROW(held("fp64"), InputError);
 }
 
 TEST(MeasuredSteps, TakeOverridesAndSeveralGpus) {

@@ -152,6 +152,29 @@ double anew(bool dropout, bool early) {
       .backward_work.value;
 }
 
+// 3 ms for each of two layers, on a host that is twice as slow; none for the embedding and the head.
+TEST(Recomputation, TakesTheHostLongerForEachLayer) {
+  Scenario scenario = small_scenario(1, 1);
+  scenario.platform.devices[0].gpu.host = 2;
+  const auto host = [&](Recompute recompute) {
+    TensorDivision division;
+    division.recompute = recompute;
+    std::vector<double> out;
+    for (const LayerWork& work : layer_work(build_operator_graph(small_model(2)), division, 1,
+                                            scenario.platform.devices[0].gpu, scenario))
+      out.push_back(work.host_backward.value);
+    return out;
+  };
+  scenario.software.host_checkpoint = {};
+  const std::vector<double> none = host(Recompute::kNone), before = host(Recompute::kFull);
+  scenario.software.host_checkpoint = Seconds{3e-3};
+  EXPECT_EQ(host(Recompute::kNone), none);
+  const std::vector<double> after = host(Recompute::kFull);
+  ASSERT_EQ(after.size(), 4U);
+  for (std::size_t unit = 0; unit < after.size(); ++unit)
+    EXPECT_NEAR(after[unit] - before[unit], unit == 1 || unit == 2 ? 6e-3 : 0.0, 1e-12) << unit;
+}
+
 TEST(Recomputation, ThatStopsEarlyLeavesOutALayersLastProduct) {
   // 2 S h 4h of each sequence: S = 10, h = 16.
   EXPECT_NEAR(anew(false, false) - anew(false, true), 3.0 * 2 * 10 * 16 * 64, 1e-6);
