@@ -23,6 +23,7 @@ shown example run scenarios/gat-amst.yaml --set models=gpt2m
 "$slmsim" validate job --output "$work/jobs"
 "$slmsim" validate runs --output "$work/runs"
 "$slmsim" validate far-apart --output "$work/far-apart"
+"$slmsim" validate --measured tests/reference/h200/families --gpu h200 --set platform.vms.vm.type.host=2.5 --worst 16 --output "$work/families"
 for machine in "h100 3.0" "h200 2.2"; do
   read -r gpu host <<< "$machine"
   "$slmsim" validate --measured "tests/reference/$gpu" --gpu "$gpu" --set "platform.vms.vm.type.host=$host" --worst 10 --output "$work/steps-$gpu"

@@ -55,28 +55,19 @@ constexpr Traits kGptNeoXTraits = with(kGpt2Traits, [](Traits& t) {
   t.rotary_share = 0.25;
   t.parallel = true;
 });
-constexpr Traits kGemmaTraits = with(kLlamaTraits, [](Traits& t) {
-  t.activation = Activation::kGelu;
-  t.tied_embedding = true;
-});
-constexpr Traits kOlmo2Traits = with(kLlamaTraits, [](Traits& t) {
-  t.norm_before = false;
-  t.branch_norm = true;
-  t.query_norm = QueryNorm::kWhole;
-});
-constexpr Traits kCohereTraits = with(kLlamaTraits, [](Traits& t) {
-  t.rms_norm = false;
-  t.parallel = t.shared_norm = t.tied_embedding = true;
-});
+constexpr Traits kGemmaTraits =
+    with(kLlamaTraits, [](Traits& t) { t.activation = Activation::kGelu, t.tied_embedding = true; });
+constexpr Traits kOlmo2Traits = with(
+    kLlamaTraits, [](Traits& t) { t.norm_before = false, t.branch_norm = true, t.query_norm = QueryNorm::kWhole; });
+constexpr Traits kCohereTraits =
+    with(kLlamaTraits, [](Traits& t) { t.rms_norm = false, t.parallel = t.shared_norm = t.tied_embedding = true; });
 constexpr Traits kGptJTraits = with(kGptNeoXTraits, [](Traits& t) {
   t.qkv_bias = t.projection_bias = t.joint_qkv = false;
   t.activation = Activation::kGeluNew;
   t.head_bias = t.shared_norm = true;
 });
-constexpr Traits kGlmTraits = with(kLlamaTraits, [](Traits& t) {
-  t.qkv_bias = t.joint_gate = t.norm_casts_first = true;
-  t.rotary_share = 0.5;
-});
+constexpr Traits kGlmTraits =
+    with(kLlamaTraits, [](Traits& t) { t.qkv_bias = t.joint_gate = t.norm_casts_first = true, t.rotary_share = 0.5; });
 constexpr Traits kBertTraits = with(kGpt2Traits, [](Traits& t) {
   t.token_types = 2;
   t.norm_before = t.causal = t.joint_qkv = false;
@@ -149,11 +140,7 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .sizes = {4096, 32, 32, 32, 32768, 151936, 22016},
        .windows = {.possible = true, .if_asked = true, .tokens = 4096}},
       {.name = "qwen3",
-       .traits = with(kLlamaTraits,
-                      [](Traits& t) {
-                        t.query_norm = QueryNorm::kShared;
-                        t.norm_casts_first = true;
-                      }),
+       .traits = with(kLlamaTraits, [](Traits& t) { t.query_norm = QueryNorm::kShared, t.norm_casts_first = true; }),
        .hugging_face = with_attention_bias(),
        .sizes = {4096, 32, 32, 32, 32768, 151936, 22016, 128},
        .windows = {.possible = true, .if_asked = true, .tokens = 4096}},
@@ -183,11 +170,7 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .windows = {.possible = true, .tokens = 4096, .full_every = 6}},
       {.name = "opt",
        .traits = with(kGpt2Traits,
-                      [](Traits& t) {
-                        t.position_offset = 2;
-                        t.joint_qkv = false;
-                        t.activation = Activation::kRelu;
-                      }),
+                      [](Traits& t) { t.position_offset = 2, t.joint_qkv = false, t.activation = Activation::kRelu; }),
        .hugging_face = with_bias(
            "enable_bias", {{"intermediate", "ffn_dim"}, {"activation", "activation_function"}, {"dropout", "dropout"}}),
        .sizes = {768, 12, 0, 12, 2048, 50272, 3072},
@@ -259,7 +242,7 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .hugging_face = with_attention_bias(),
        .sizes = {8192, 64, 0, 40, 8192, 256000, 22528},
        .flags = {query_norm<QueryNorm::kWhole>("use_qk_norm")},
-       .unmodelled = "Cohere's norms are written out in Python: with autocast some 5 % more memory"},
+       .unmodelled = "norms are written out in Python: some 5 % more memory"},
       {.name = "cohere2",
        .traits = kCohereTraits,
        .hugging_face = with_attention_bias({{"full_attention_every", "sliding_window_pattern"}}),
@@ -283,11 +266,9 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .hugging_face = gpt2_names(),
        .sizes = {4096, 16, 0, 28, 2048, 50400, 0}},
       {.name = "gpt_neo",
-       .traits = with(kGpt2Traits,
-                      [](Traits& t) {
-                        t.qkv_bias = t.dropout = t.joint_qkv = false;
-                        t.activation = Activation::kGeluNew;
-                      }),
+       .traits =
+           with(kGpt2Traits,
+                [](Traits& t) { t.qkv_bias = t.dropout = t.joint_qkv = false, t.activation = Activation::kGeluNew; }),
        .hugging_face = usual({{"heads", "num_heads"},
                               {"layers", "num_layers"},
                               {"activation", "activation_function"},
@@ -313,8 +294,7 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
                                           {"dropout", "hidden_dropout"}}),
        .sizes = {4544, 71, 0, 32, 2048, 65024, 0},
        .flags = falcon_flags(),
-       .unmodelled = "Falcon keeps the scores of attention even with sdpa, and activations in fp32 with autocast: up to a "
-                     "third more memory and time"},
+       .unmodelled = "attention keeps its scores even with sdpa: up to a third more memory and time"},
       {.name = "bloom",
        .traits = with(kGpt2Traits,
                       [](Traits& t) {
@@ -352,7 +332,7 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .hugging_face = usual({{"rotary_share", "partial_rotary_factor"}, {"dropout", "hidden_dropout"}}),
        .sizes = {4096, 64, 0, 36, 16384, 262144, 16384},
        .flags = {query_norm<QueryNorm::kShared, 2>("qk_layernorm", true)},
-       .unmodelled = "Persimmon's squared ReLU keeps fp32 copies with autocast: some 6 % more memory"},
+       .unmodelled = "the squared ReLU keeps an fp32 copy with autocast: some 6 % more memory"},
       {.name = "nemotron",
        .traits = with(kLlamaTraits,
                       [](Traits& t) {
@@ -384,13 +364,12 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
                               {"activation", "activation_function"},
                               {"dropout", "dropout"}}),
        .sizes = {1024, 16, 0, 24, 2048, 256008, 4096},
-       .unmodelled = "XGLM's attention keeps the scores twice more: up to a sixth more memory and time"},
+       .unmodelled = "attention keeps its scores twice more: up to a sixth more memory and time"},
       {.name = "openai-gpt",
        .traits = with(kGpt2Traits,
                       [](Traits& t) {
+                        t.norm_before = false, t.norm_behind = true;
                         t.activation = Activation::kGeluNew;  // its "gelu"
-                        t.norm_before = false;
-                        t.norm_behind = true;
                       }),
        .hugging_face = gpt2_names("afn"),
        .sizes = {768, 12, 0, 12, 512, 40478, 0}},

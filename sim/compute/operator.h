@@ -81,14 +81,14 @@ struct Operator {
   double bias = 0;       // elements of its bias
   double rotated = 0;    // output elements that rotary positions turn
   double repeated = 0;   // elements of keys and values once repeated for the heads that share them; 0: none share
-  int products = 1;      // with weights, one behind the other in the framework: queries, keys and values, or gate and up
+  int products = 1;  // with weights, one behind the other in the framework: queries, keys and values, or gate and up
   // Queries and keys before their rotation, where one tensor holds them and the values: flash attention keeps that tensor.
   double beside_values = 0;
-  bool capped = false;   // tanh bounds its inputs
+  bool capped = false;  // tanh bounds its inputs
   GeluForm gelu = GeluForm::kOneKernel;
-  bool centred = false;  // a layer norm, even without a shift
+  bool centred = false;     // a layer norm, even without a shift
   bool cast_first = false;  // a norm of 16-bit inputs that casts back to them before the product with its scale
-  bool next_token = false;  // a decoder's loss, whose logits transformers casts to fp32 (loss/loss_utils.py, ForCausalLMLoss)
+  bool masked = false;      // an encoder's loss, for masked tokens
   // For scores and values: the share of the scores that flash attention computes, half of them where tokens attend to
   // earlier ones only.
   double attended = 0.5;

@@ -36,8 +36,7 @@ class Builder {
   double token_elements() const { return static_cast<double>(rows_) * h(); }
 
   Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
-    op.layer = layer_;
-    op.tokens = static_cast<double>(rows_);
+    op.layer = layer_, op.tokens = static_cast<double>(rows_);
     const Vertex vertex = boost::add_vertex(op, graph_);
     for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
     return vertex;
@@ -63,8 +62,7 @@ class Builder {
   Vertex norm(Role role, Vertex from) {
     Operator op{.kind = OperatorKind::kNorm, .role = role};
     op.parameters = op.weights = traits_.norm_vectors * h();
-    const bool of_branch = role == Role::kAttentionBranchNorm || role == Role::kMlpBranchNorm;
-    op.cast_first = traits_.norm_casts_first && of_branch;
+    op.cast_first = traits_.norm_casts_first && (role == Role::kAttentionBranchNorm || role == Role::kMlpBranchNorm);
     op.centred = !traits_.rms_norm;
     op.flops = kNormFlops * token_elements();
     op.inputs = op.outputs = op.saved_elements = token_elements();
@@ -93,8 +91,7 @@ class Builder {
     op.columns = columns;
     op.rows = rows;
     op.bias = bias ? static_cast<double>(n) : 0.0;
-    op.weights = static_cast<double>(n) * static_cast<double>(k) + op.bias;
-    op.parameters = op.weights;
+    op.parameters = op.weights = static_cast<double>(n) * static_cast<double>(k) + op.bias;
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = static_cast<double>(rows_) * static_cast<double>(k);
     op.outputs = static_cast<double>(rows_) * static_cast<double>(n);
@@ -125,8 +122,7 @@ class Builder {
   Vertex embedding() {
     Operator op{.kind = OperatorKind::kEmbedding, .role = Role::kEmbedding};
     const std::int64_t positions = traits_.learned_positions ? model_.position_rows() : 0;
-    op.parameters = (v() + static_cast<double>(positions + traits_.token_types)) * h();
-    op.weights = op.parameters;
+    op.parameters = op.weights = (v() + static_cast<double>(positions + traits_.token_types)) * h();
     op.columns = model_.hidden;
     op.rows = model_.vocabulary;
     op.inputs = op.outputs = token_elements();  // the rows looked up
@@ -150,7 +146,7 @@ class Builder {
     graph_[product].second = share_of_second({wide, kv, kv});
     if (kv < wide) graph_[product].repeated = 2 * s() * static_cast<double>(wide);
     graph_[product].products = traits_.joint_qkv ? 1 : 3;
-    if (traits_.joint_qkv && rotated > 0) graph_[product].beside_values = turned;
+    graph_[product].beside_values = traits_.joint_qkv && rotated > 0 ? turned : 0.0;
     graph_[product].reads_stream = reads_stream();
     const Vertex qkv = adapted(product, normed, model_.hidden,
                                {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});
@@ -165,7 +161,6 @@ class Builder {
     scores.outputs = squares;
     scores.attended = attended_share(kind.window);
     const Vertex scored = add(scores, {queries});
-
     // Kept: the softmax, and with dropout its mask; the product that reads the dropout's output keeps that.
     Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
     softmax.columns = model_.kv_heads;
@@ -218,11 +213,9 @@ class Builder {
     for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
     if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
     // ReLU's gradient follows from its output, which the next product keeps.
-    const Vertex active = elementwise(OperatorKind::kActivation,
-                                      traits_.gated ? Role::kSwiglu
-                                      : relu        ? Role::kRelu
-                                                    : Role::kGelu,
-                                      read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
+    const Role role = traits_.gated ? Role::kSwiglu : relu ? Role::kRelu : Role::kGelu;
+    const Vertex active =
+        elementwise(OperatorKind::kActivation, role, read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
     if (traits_.activation == Activation::kGeluNew) graph_[active].gelu = GeluForm::kNew;
     if (traits_.activation == Activation::kQuickGelu) graph_[active].gelu = GeluForm::kQuick;
     const Vertex narrower =
@@ -266,7 +259,7 @@ class Builder {
     const double elements = static_cast<double>(rows_) * static_cast<double>(outputs);
     const Vertex loss =
         elementwise(OperatorKind::kLoss, Role::kLoss, elements, elements, kLossFlops, elements, 0.0, outputs, {logits});
-    graph_[loss].next_token = traits_.causal && model_.classes == 0;
+    graph_[loss].masked = !traits_.causal;
     graph_[loss].capped = traits_.logit_cap && model_.classes == 0;
     if (graph_[loss].capped) graph_[loss].saved_elements += elements;  // input of the tanh's backward pass
   }
@@ -328,11 +321,10 @@ class Builder {
       op.parameters = 0;
       op.frozen = op.weights > 0;
       op.unreached = !trains;
-      // An unreached operator keeps only an adapter's input.
-      if (op.unreached) {
-        op.saved_bytes = op.saved_scores = op.saved_score_bytes = 0;
-        if (op.input_unneeded || op.kind != OperatorKind::kMatrix) op.saved_elements = 0;
-      }
+      if (!op.unreached) continue;
+      // It keeps only an adapter's input.
+      op.saved_bytes = op.saved_scores = op.saved_score_bytes = 0;
+      if (op.input_unneeded || op.kind != OperatorKind::kMatrix) op.saved_elements = 0;
     }
   }
 
@@ -358,7 +350,6 @@ const char* name_of(Role role) {
 }
 
 int layer_count(const OperatorGraph& graph) { return graph[boost::num_vertices(graph) - 1].layer; }
-
 // Every edge points to a later vertex, so the first vertex begins the stream.
 double stream_elements(const OperatorGraph& graph) { return graph[0].outputs; }
 

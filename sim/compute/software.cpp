@@ -19,10 +19,18 @@ constexpr double kScaledBlock = 256;  // bitsandbytes' block of parameters that 
 }  // namespace
 
 const std::vector<std::string>& kernel_part_names() {
-  static const std::vector<std::string> kNames = {
-      "embedding", "norm",     "bias",         "rotary", "mask",     "softmax",           "fused_softmax",
-      "dropout",   "residual", "addition",     "gelu",   "gelu_new", "quick_gelu",        "swiglu",
-      "loss",      "rms_norm", "shared_input", "repeat", "repeat_flash", "next_token_loss", "product",  "attention_product", "attention"};
+  static const std::vector<std::string> kNames = {"embedding",     "norm",
+                                                  "bias",          "rotary",
+                                                  "mask",          "softmax",
+                                                  "fused_softmax", "dropout",
+                                                  "residual",      "addition",
+                                                  "gelu",          "gelu_new",
+                                                  "quick_gelu",    "swiglu",
+                                                  "loss",          "rms_norm",
+                                                  "shared_input",  "repeat",
+                                                  "repeat_flash",  "masked_loss",
+                                                  "product",       "attention_product",
+                                                  "attention"};
   return kNames;
 }
 
@@ -96,7 +104,7 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
 KernelPart stated_part(const Operator& op, KernelPart part, const Software& software) {
   KernelPart written = part;
   if (part == KernelPart::kNorm && op.is_rms_norm()) written = KernelPart::kRmsNorm;
-  if (part == KernelPart::kLoss && op.next_token) written = KernelPart::kNextTokenLoss;
+  if (part == KernelPart::kLoss && op.masked) written = KernelPart::kMaskedLoss;
   if (part == KernelPart::kGelu && op.gelu != GeluForm::kOneKernel)
     written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
   return software.kernels[static_cast<std::size_t>(written)] ? written : part;
@@ -118,14 +126,15 @@ HostTime host_time(const Operator& op, AttentionKernel attention, const Software
     if (stated) add(*stated, times);
   }
   // A bias is cast too.
-  if (op.kind == OperatorKind::kMatrix && op.has_weights()) add(software.weight_cast, op.products * (op.bias > 0 ? 2 : 1));
+  if (op.kind == OperatorKind::kMatrix && op.has_weights())
+    add(software.weight_cast, op.products * (op.bias > 0 ? 2 : 1));
   return {software.host.forward * forward, software.host.backward * (op.unreached ? 0.0 : backward)};
 }
 
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
   const double size = element_bytes(precision);
-  const bool in_fp32 = software.autocast && !op.cast_first &&
-                       (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
+  const bool in_fp32 =
+      software.autocast && !op.cast_first && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
   const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
   const bool of_norm = !op.reads_stream && (op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead);
   // Flash attention needs its output, the projection's input.
@@ -144,7 +153,8 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const double squares = copied ? static_cast<double>(op.matrix.batch * op.matrix.m * op.matrix.k) : 0.0;
   const double scores = std::max(op.saved_scores, op.unreached ? 0.0 : squares);
   if (!keeps_no_scores(attention)) return kept + scores * own_size + op.saved_score_bytes;
-  return kept + op.beside_values * size + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
+  return kept + op.beside_values * size +
+         (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
 }
 
 const std::vector<std::string>& update_rule_names() {

@@ -97,9 +97,9 @@ struct Traits {
   QueryNorm query_norm = QueryNorm::kNone;
   int query_norm_vectors = 1;
   bool norm_casts_first = false;  // of queries, keys and branches: to 16 bits, before the product with the scale
-  bool score_cap = false;  // tanh bounds the scores
-  bool logit_cap = false;  // tanh bounds the logits
-  bool causal = true;      // else an encoder: tokens attend to later ones too, and the head predicts masked tokens
+  bool score_cap = false;         // tanh bounds the scores
+  bool logit_cap = false;         // tanh bounds the logits
+  bool causal = true;  // else an encoder: tokens attend to later ones too, and the head predicts masked tokens
   bool tied_embedding = true, dropout = false;  // unless the model's file says otherwise
 
   bool operator==(const Traits&) const = default;

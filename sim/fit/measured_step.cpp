@@ -12,7 +12,20 @@ namespace slmsim {
 namespace {
 
 constexpr const char* kModelSizes[] = {"hidden", "heads", "layers", "vocabulary"};
-constexpr const char* kNotCompared[] = {"schema", "gpu", "torch", "cuda", "host", "date", "reason", "forward_s", "backward_s", "optimizer_s", "loss", "device", "parameters", "memory_bytes", "built_s", "first_step_s", "took_s", "host_s", "memory", "kernels", "segments", "peak_requested_bytes", "outside_bytes", "allocations_retried", "transformers", "short_s", "short_kernels"};
+constexpr const char* kNotCompared[] = {"schema",        "gpu",
+                                        "torch",         "cuda",
+                                        "host",          "date",
+                                        "reason",        "forward_s",
+                                        "backward_s",    "optimizer_s",
+                                        "loss",          "device",
+                                        "parameters",    "memory_bytes",
+                                        "built_s",       "first_step_s",
+                                        "took_s",        "host_s",
+                                        "memory",        "kernels",
+                                        "segments",      "peak_requested_bytes",
+                                        "outside_bytes", "allocations_retried",
+                                        "transformers",  "short_s",
+                                        "short_kernels"};
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
 constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
 
@@ -169,7 +182,7 @@ constexpr const char* kFusedAdam[] = {"software.stack.adam=28", "software.stack.
 // calibrate/reference/torch_model.py hands cross entropy the logits as they are, and repeats keys and values before any attention.
 void give_modules_of_torch_model(Software& software) {
   const auto kernel = [&](KernelPart part) -> auto& { return software.kernels[static_cast<std::size_t>(part)]; };
-  kernel(KernelPart::kNextTokenLoss).reset();
+  if (const auto& uncast = kernel(KernelPart::kMaskedLoss)) kernel(KernelPart::kLoss) = uncast;
   kernel(KernelPart::kRepeatFlash) = kernel(KernelPart::kRepeat);
 }
 

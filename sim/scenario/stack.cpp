@@ -193,7 +193,8 @@ void read_host(Fields& fields, Software& software) {
     software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
     software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);
     software.host_checkpoint = times.quantity<Seconds>(
-        {"checkpoint", "In addition for each layer that is recomputed (torch.utils.checkpoint)."}, kHostRange, Seconds{0});
+        {"checkpoint", "In addition for each layer that is recomputed (torch.utils.checkpoint)."}, kHostRange,
+        Seconds{0});
   });
 }
 

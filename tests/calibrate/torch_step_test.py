@@ -247,6 +247,33 @@ class TorchStep(unittest.TestCase):
         self.assertIn("PyTorch sees no GPU", done.stderr)
 
 
+class TransformersStep(unittest.TestCase):
+    """Its models need transformers and a GPU; the plan is read first."""
+
+    def measure(self, plan):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [word for key in ("output", "kernels", "kept") for word in (f"--{key}", os.path.join(folder, key))]
+            script = os.path.join(ROOT, "calibrate/reference/transformers_step.py")
+            return subprocess.run([sys.executable, "-B", script, "--plan", plan, *files], capture_output=True, text=True,
+                                  env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+
+    def test_the_plan_beside_it_is_right(self):
+        done = self.measure(os.path.join(ROOT, "calibrate/reference/families.json"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("PyTorch sees no GPU", done.stderr)
+
+    def test_says_what_is_wrong_with_a_plan(self):
+        for text, message in (("[{]", "families.json: "), ('[{"name": "gpt2"}]', "a step has a name, a config"),
+                              ('[{"name": "gpt2", "config": {}, "bach": 2}]', "a step has a name, a config")):
+            with tempfile.TemporaryDirectory() as folder:
+                plan = os.path.join(folder, "families.json")
+                with open(plan, "w", encoding="utf-8") as file:
+                    file.write(text)
+                done = self.measure(plan)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
+
 if __name__ == "__main__":
     if importlib.util.find_spec("torch") is None:
         print("skipped: PyTorch is not installed")

@@ -1,6 +1,6 @@
-#include "sim/compute/kernel.h"
-
 #include <gtest/gtest.h>
+
+#include "sim/compute/kernel.h"
 
 namespace slmsim::product_test {
 namespace {

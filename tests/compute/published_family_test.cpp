@@ -1,5 +1,6 @@
 // Parameters of published models of each family, as transformers' num_parameters() counts them: about half are totals that
 // their publishers state, the others sums by hand of what the modelling code holds.
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -238,6 +239,23 @@ TEST_P(PublishedFamily, HasTheParametersThatItsAuthorsCount) {
 
 INSTANTIATE_TEST_SUITE_P(Each, PublishedFamily, testing::ValuesIn(kPublished),
                          [](const auto& model) { return word_name(model.param.name); });
+
+// Steps of transformers' own classes, which counted their parameters. Steps with adapters count these too.
+TEST(FamiliesOfTransformers, HaveTheParametersThatTheirClassesCount) {
+  const Node steps = read_yaml(SLMSIM_SOURCE_DIR "/tests/reference/h200/families/steps.json");
+  std::set<std::string> families;
+  for (const Node& step : steps.items) {
+    if (step.find("lora")->scalar != "0" || step.find("status")->scalar != "ok") continue;
+    Reading reading;
+    Node config = *step.find("config");
+    merge(config, parse_yaml("{sequence: " + step.find("sequence")->scalar + "}", "--set"));
+    const Transformer model = read_transformer(config, "models.0", step.find("name")->scalar, reading);
+    EXPECT_THAT(errors_of(reading), testing::IsEmpty());
+    EXPECT_EQ(parameter_count(build_operator_graph(model)), std::stod(step.find("parameters")->scalar)) << model.name;
+    families.insert(config.find("model_type")->scalar);
+  }
+  EXPECT_EQ(families.size(), 34U);
+}
 
 }  // namespace
 }  // namespace slmsim::published_family_test

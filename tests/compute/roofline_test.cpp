@@ -1,8 +1,8 @@
+#include "sim/compute/roofline.h"
+
 #include <cmath>
 
 #include <gtest/gtest.h>
-
-#include "sim/compute/roofline.h"
 
 namespace slmsim::roofline_test {
 namespace {
@@ -320,28 +320,6 @@ TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   const OperatorTime shorter = time_of(scores, {}, gpu, stack);
   EXPECT_DOUBLE_EQ(shorter.forward.value, causal / 0.1e12);
   EXPECT_DOUBLE_EQ(shorter.backward.value, 2.5 * causal / (0.1e12 / 3));
-}
-
-// In fp32 on Ampere: three products in TF32, here of 3 TFLOP/s at 0.5 x 0.8 x 0.74; before it, on the 1 TFLOP/s of fp32.
-TEST(Attention, OfMemoryEfficientKernelsInFp32RunsOnTensorCores) {
-  Software stack = software(0.5);
-  stack.attention = AttentionKernel::kMemoryEfficient;
-  stack.flash = {{0.8}, {0.4}, {}};
-  Gpu gpu = kSlowMemory;
-  gpu.compute_capability = 80;
-  gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{1e12};
-  gpu.peak[static_cast<std::size_t>(Precision::kTf32)] = FlopsPerSecond{3e12};
-  Operator scores = attention(8, 256, 64);
-  scores.role = Role::kScores;
-  const double causal = 8.0 * 256 * 256 * 64;
-  const auto forward = [&](Precision precision) {
-    return operator_time(scores, {}, gpu, precision, stack).forward.value;
-  };
-  const double thrice = causal / (3e12 / 3 * 0.5 * 0.8 * kMemoryEfficientForward);
-  EXPECT_DOUBLE_EQ(forward(Precision::kFp32), thrice);
-  EXPECT_DOUBLE_EQ(forward(Precision::kTf32), thrice);
-  gpu.compute_capability = 75;
-  EXPECT_DOUBLE_EQ(forward(Precision::kFp32), causal / (1e12 * 0.5 * 0.8 * kMemoryEfficientForward));
 }
 
 TEST(Attention, OfFlashKeepsARowsSumInPlaceOfScores) {

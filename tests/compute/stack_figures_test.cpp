@@ -87,13 +87,11 @@ TEST(KeptBytes, OfSharedHeadsAreKeysAndValuesOfEach) {
 }
 
 // transformers casts a decoder's logits to fp32, an encoder's not; 100 logits in 16 bits.
-TEST(KeptBytes, OfADecodersLossAreThoseOfItsOwnKernel) {
+TEST(KeptBytes, OfAnEncodersLossAreThoseOfItsOwnKernel) {
   Operator loss{.kind = OperatorKind::kLoss, .role = Role::kLoss};
   loss.outputs = loss.saved_elements = 100;
-  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kNextTokenLoss, {.bytes = 2}), 0);
-  loss.next_token = true;
-  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kNextTokenLoss, {.bytes = 2}), 200);
-  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kNextTokenLoss, {.half_bytes = 3}), 300);
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kLoss, {.bytes = 2}), 200);
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kMaskedLoss, {.bytes = 2}), 0);
   Software software;
   state(software, KernelPart::kLoss).kept.half_bytes = 2;
   const auto bytes = [&](Precision precision) {
@@ -101,6 +99,10 @@ TEST(KeptBytes, OfADecodersLossAreThoseOfItsOwnKernel) {
   };
   EXPECT_DOUBLE_EQ(bytes(Precision::kFp32), 100 * (4 + 8));
   EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8 + 2));
+  loss.masked = true;
+  EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8 + 2));
+  state(software, KernelPart::kMaskedLoss);
+  EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8));
 }
 
 // Flash attention reads values as a part of one tensor with queries and keys, whose turned copies it keeps too.
@@ -311,6 +313,35 @@ TEST(StackAttention, IsMemoryEfficientWhereFlashCannotRun) {
   gpu.compute_capability = 80;
   EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kFlash);
   EXPECT_EQ(stack.attention_on(gpu, Precision::kFp32), AttentionKernel::kMemoryEfficient);
+}
+
+// In fp32 on Ampere: three products in TF32, here of 3 TFLOP/s at 0.5 x 0.8 x 0.74; before it, on the 1 TFLOP/s of fp32.
+TEST(StackAttention, OfMemoryEfficientKernelsInFp32RunsOnTensorCores) {
+  Software stack;
+  stack.matrix["Made up"] = 0.5;
+  stack.launch = {};
+  stack.attention = AttentionKernel::kMemoryEfficient;
+  stack.flash = {{0.8}, {0.4}, {}};
+  Gpu gpu;
+  gpu.architecture = "Made up";
+  gpu.multiprocessors = 1;
+  gpu.memory_bandwidth = BytesPerSecond{1e9};
+  gpu.compute_capability = 80;
+  gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{1e12};
+  gpu.peak[static_cast<std::size_t>(Precision::kTf32)] = FlopsPerSecond{3e12};
+  Operator scores;
+  scores.matrix = {8, 256, 256, 64};
+  scores.flops = scores.matrix.flops();
+  scores.role = Role::kScores;
+  const double causal = 8.0 * 256 * 256 * 64;
+  const auto forward = [&](Precision precision) {
+    return operator_time(scores, {}, gpu, precision, stack).forward.value;
+  };
+  const double thrice = causal / (3e12 / 3 * 0.5 * 0.8 * kMemoryEfficientForward);
+  EXPECT_DOUBLE_EQ(forward(Precision::kFp32), thrice);
+  EXPECT_DOUBLE_EQ(forward(Precision::kTf32), thrice);
+  gpu.compute_capability = 75;
+  EXPECT_DOUBLE_EQ(forward(Precision::kFp32), causal / (1e12 * 0.5 * 0.8 * kMemoryEfficientForward));
 }
 
 }  // namespace

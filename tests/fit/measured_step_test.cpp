@@ -154,10 +154,11 @@ TEST(MeasuredSteps, OfEveryFamilyTakeTheMeasuredMemory) {
 TEST(MeasuredSteps, OfAConfigHoldTheirOutput) {
   const std::string file = testing::TempDir() + "slmsim-config-step.json";
   const auto held = [&](const char* precision) {
-    std::ofstream(file) << "[{\"schema\": \"slmsim/step/1\", \"name\": \"small\", \"config\": {\"model_type\": \"gpt2\", "
-                           "\"n_embd\": 64, \"n_head\": 2, \"n_layer\": 2, \"vocab_size\": 300}, \"sequence\": 128, "
-                           "\"batch\": 4, \"status\": \"ok\", \"step_s\": {\"median\": 0.1}, \"precision\": \""
-                        << precision << "\"}]";
+    std::ofstream(file)
+        << "[{\"schema\": \"slmsim/step/1\", \"name\": \"small\", \"config\": {\"model_type\": \"gpt2\", "
+           "\"n_embd\": 64, \"n_head\": 2, \"n_layer\": 2, \"vocab_size\": 300}, \"sequence\": 128, "
+           "\"batch\": 4, \"status\": \"ok\", \"step_s\": {\"median\": 0.1}, \"precision\": \""
+        << precision << "\"}]";
     return compare_steps(read_measured_steps(file).steps, "h200", "", {})[0].held.value;
   };
   EXPECT_EQ(held("autocast"), 2 * 4 * 128 * 300);

@@ -114,6 +114,10 @@ TEST(Docs, ShowWhatValidatePrintsOfMeasuredSteps) {
     EXPECT_LE(summary_of_errors(memories).median, 0.005) << profiled;
     EXPECT_LE(summary_of_errors(memories).worst, 0.1) << profiled;
   }
+  constexpr std::size_t kFamilies = 16;
+  const MeasuredSteps measured = read_measured_steps(kRoot / "tests/reference/h200/families");
+  const auto steps = compare_steps(measured.steps, "h200", "", {parse_override("platform.vms.vm.type.host=2.5")});
+  EXPECT_EQ(part_of("docs/validation/steps.md", "families"), to_markdown(steps, measured.skipped, kFamilies)) << kHow;
 }
 
 // Llamas that the GPU binds, batches of four sequences and more: written out in Python they take a fifth longer than their

@@ -89,8 +89,11 @@ TEST(StackFile, OfEveryStackThatShipsIsWhole) {
       EXPECT_TRUE(only_in_python || software.kernels[p]) << kernel_part_names()[p];
     }
     if (software.stack == "eager" || software.stack == "autocast") {
-      EXPECT_TRUE(std::ranges::all_of(software.kernels, [](const auto& one) { return one.has_value(); }))
-          << file.path();
+      for (std::size_t p = 0; p < kKernelParts; ++p) {
+        const auto part = static_cast<KernelPart>(p);
+        const bool of_others = part == KernelPart::kRepeatFlash || part == KernelPart::kMaskedLoss;
+        EXPECT_TRUE(of_others || software.kernels[p]) << kernel_part_names()[p];
+      }
     }
     ++stacks;
   }

@@ -101,7 +101,8 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     layer.host_backward += host.backward + (again > 0 ? host.forward : Seconds{0});
   }
   if (division.recompute != Recompute::kNone) {
-    for (int layer = 1; layer <= layers; ++layer) out[layer].host_backward += scenario.software.host_checkpoint * gpu.host;
+    for (int layer = 1; layer <= layers; ++layer)
+      out[layer].host_backward += scenario.software.host_checkpoint * gpu.host;
   }
   return out;
 }

@@ -160,8 +160,8 @@ TEST(Recomputation, TakesTheHostLongerForEachLayer) {
     TensorDivision division;
     division.recompute = recompute;
     std::vector<double> out;
-    for (const LayerWork& work : layer_work(build_operator_graph(small_model(2)), division, 1,
-                                            scenario.platform.devices[0].gpu, scenario))
+    for (const LayerWork& work :
+         layer_work(build_operator_graph(small_model(2)), division, 1, scenario.platform.devices[0].gpu, scenario))
       out.push_back(work.host_backward.value);
     return out;
   };
