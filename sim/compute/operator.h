@@ -86,9 +86,9 @@ struct Operator {
   double beside_values = 0;
   bool capped = false;  // tanh bounds its inputs
   GeluForm gelu = GeluForm::kOneKernel;
-  bool centred = false;     // a layer norm, even without a shift
-  bool cast_first = false;  // a norm of 16-bit inputs that casts back to them before the product with its scale
-  bool masked = false;      // an encoder's loss, for masked tokens
+  bool centred = false;       // a layer norm, even without a shift
+  bool cast_first = false;    // a norm of 16-bit inputs that casts back to them before the product with its scale
+  bool casts_logits = false;  // a loss that casts them to fp32 first
   // For scores and values: the share of the scores that flash attention computes, half of them where tokens attend to
   // earlier ones only.
   double attended = 0.5;

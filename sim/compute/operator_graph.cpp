@@ -259,7 +259,7 @@ class Builder {
     const double elements = static_cast<double>(rows_) * static_cast<double>(outputs);
     const Vertex loss =
         elementwise(OperatorKind::kLoss, Role::kLoss, elements, elements, kLossFlops, elements, 0.0, outputs, {logits});
-    graph_[loss].masked = !traits_.causal;
+    graph_[loss].casts_logits = traits_.casts_logits && model_.classes == 0;
     graph_[loss].capped = traits_.logit_cap && model_.classes == 0;
     if (graph_[loss].capped) graph_[loss].saved_elements += elements;  // input of the tanh's backward pass
   }

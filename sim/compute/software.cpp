@@ -28,7 +28,7 @@ const std::vector<std::string>& kernel_part_names() {
                                                   "quick_gelu",    "swiglu",
                                                   "loss",          "rms_norm",
                                                   "shared_input",  "repeat",
-                                                  "repeat_flash",  "masked_loss",
+                                                  "repeat_flash",  "logit_cast",
                                                   "product",       "attention_product",
                                                   "attention"};
   return kNames;
@@ -72,9 +72,12 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
       return whole(op.dropout ? KernelPart::kResidual : KernelPart::kAddition);
     case OperatorKind::kActivation:
       return whole(op.role == Role::kSwiglu ? KernelPart::kSwiglu : KernelPart::kGelu);
-    case OperatorKind::kLoss:
-      if (op.capped) return {{KernelPart::kMask, op.outputs}, {KernelPart::kLoss, op.outputs}};
-      return whole(KernelPart::kLoss);
+    case OperatorKind::kLoss: {
+      std::vector<PartUse> parts = whole(KernelPart::kLoss);
+      if (op.capped) parts.push_back({KernelPart::kMask, op.outputs});
+      if (op.casts_logits) parts.push_back({KernelPart::kLogitCast, op.outputs});
+      return parts;
+    }
     case OperatorKind::kSoftmax: {
       if (keeps_no_scores(attention)) return {{KernelPart::kAttention}};
       std::vector<PartUse> parts =
@@ -104,7 +107,6 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
 KernelPart stated_part(const Operator& op, KernelPart part, const Software& software) {
   KernelPart written = part;
   if (part == KernelPart::kNorm && op.is_rms_norm()) written = KernelPart::kRmsNorm;
-  if (part == KernelPart::kLoss && op.masked) written = KernelPart::kMaskedLoss;
   if (part == KernelPart::kGelu && op.gelu != GeluForm::kOneKernel)
     written = op.gelu == GeluForm::kNew ? KernelPart::kGeluNew : KernelPart::kQuickGelu;
   return software.kernels[static_cast<std::size_t>(written)] ? written : part;

@@ -46,7 +46,7 @@ enum class KernelPart {
   kSharedInput,  // copies of an input, and sums of its gradients, per element and for each product beyond the first
   kRepeat,       // keys and values repeated for the heads that share them, per repeated element
   kRepeatFlash,  // the same before flash attention, as transformers before 4.54 and PyTorch before 2.5 do
-  kMaskedLoss,   // per logit, of encoders, whose logits transformers does not cast to fp32; without a statement, kLoss
+  kLogitCast,    // per logit, where they are cast to fp32 before the loss
   // Launches of products, which have no traffic of their own: of one with weights, of one of unfused attention, of
   // attention as one kernel.
   kProduct,
@@ -170,9 +170,8 @@ struct Software {
   // The attention kernel, and its replacement where the GPU or precision does not support it.
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
   FlashShares flash;
-  HostTime host;  // per launch; per operator where the stack counts no launches
-  Seconds
-      host_checkpoint;  // for each layer that is recomputed: saving and restoring the random numbers' state, autograd within
+  HostTime host;            // per launch; per operator where the stack counts no launches
+  Seconds host_checkpoint;  // in addition for each layer that is recomputed
   // torch.autocast, for 16-bit training only: weights are in fp32 and cast for each pass, as are the outputs of norms
   // and of the softmax that products read; these compute in fp32 and keep fp32 tensors.
   bool autocast = false;

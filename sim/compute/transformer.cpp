@@ -239,6 +239,7 @@ class TransformerReader {
     for (const auto& [word, activation] : kActivations) words.emplace_back(word);
     // GPT-2's config.json means gelu_new; this project's files mean one kernel unless they say otherwise.
     if (hugging_face_ && model_.family == Family::kGpt2) t.activation = Activation::kGeluNew;
+    t.casts_logits = hugging_face_ && t.causal;
     while (kActivations[usual].activation != t.activation) ++usual;
     t.activation = kActivations[fields_.choice({"activation", "Activation function of the MLP.", "as in the family"},
                                                words, usual)]

@@ -99,6 +99,7 @@ struct Traits {
   bool norm_casts_first = false;  // of queries, keys and branches: to 16 bits, before the product with the scale
   bool score_cap = false;         // tanh bounds the scores
   bool logit_cap = false;         // tanh bounds the logits
+  bool casts_logits = false;      // to fp32 before the loss, as decoders of transformers do
   bool causal = true;  // else an encoder: tokens attend to later ones too, and the head predicts masked tokens
   bool tied_embedding = true, dropout = false;  // unless the model's file says otherwise
 

@@ -99,6 +99,7 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
   step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
   const auto compile = fields.choice({"compile", "Scope of torch.compile."}, {"no", "blocks", "model"}, 0);
   step.compiled = compile == 2;
+  if (step.compiled) step.held_logits = 0;  // it keeps the logits anyway
   step.checkpoints = fields.flag({"checkpoints", "Whether blocks were recomputed."}, false);
   const auto adam = fields.choice({"optimizer", "PyTorch's AdamW."}, {"fused", "foreach", "single"}, 0);
   step.foreach = adam == 1;
@@ -179,10 +180,9 @@ Bytes cublas_workspaces(const Gpu& gpu) {
 // lists of tensors.
 constexpr const char* kFusedAdam[] = {"software.stack.adam=28", "software.stack.adam_kernel=adam"};
 
-// calibrate/reference/torch_model.py hands cross entropy the logits as they are, and repeats keys and values before any attention.
+// calibrate/reference/torch_model.py repeats keys and values before any attention.
 void give_modules_of_torch_model(Software& software) {
   const auto kernel = [&](KernelPart part) -> auto& { return software.kernels[static_cast<std::size_t>(part)]; };
-  if (const auto& uncast = kernel(KernelPart::kMaskedLoss)) kernel(KernelPart::kLoss) = uncast;
   kernel(KernelPart::kRepeatFlash) = kernel(KernelPart::kRepeat);
 }
 
@@ -250,8 +250,8 @@ std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps
     all.insert(all.end(), overrides.begin(), overrides.end());
     Scenario scenario = read_scenario(file.link(all), file.name());
     if (own_model) give_modules_of_torch_model(scenario.software);
-    const double logits = static_cast<double>(step.sequence * (step.batch / step.micro_batches)) *
-                          static_cast<double>(scenario.models.front().outputs());
+    const double tokens = 1.0 * step.batch / step.micro_batches * step.sequence;  // at once
+    const double logits = tokens * static_cast<double>(scenario.models.front().outputs());
     out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu),
                    Bytes{step.held_logits * logits}});
   }

@@ -40,8 +40,7 @@ struct MeasuredStep {
   bool checkpoints = false;
   bool all_in_16_bits = false;  // weights too
   int lora = 0;                 // rank of adapters of queries and values; 0: all weights are trained
-  double held_logits =
-      0;  // bytes per logit of the model's output, which the measuring loop keeps through the backward pass
+  double held_logits = 0;       // bytes per logit of the output that the measuring loop keeps
   bool out_of_memory = false;
   Seconds step;
   std::optional<Bytes> peak, reserved;

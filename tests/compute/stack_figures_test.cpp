@@ -86,23 +86,20 @@ TEST(KeptBytes, OfSharedHeadsAreKeysAndValuesOfEach) {
   EXPECT_DOUBLE_EQ(graph[2].outputs, 240);
 }
 
-// transformers casts a decoder's logits to fp32, an encoder's not; 100 logits in 16 bits.
-TEST(KeptBytes, OfAnEncodersLossAreThoseOfItsOwnKernel) {
+// transformers casts a decoder's logits to fp32; 100 logits in 16 bits, or 32.
+TEST(KeptBytes, OfLogitsThatAreCastAreMore) {
   Operator loss{.kind = OperatorKind::kLoss, .role = Role::kLoss};
   loss.outputs = loss.saved_elements = 100;
-  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kLoss, {.bytes = 2}), 200);
-  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kMaskedLoss, {.bytes = 2}), 0);
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kLogitCast, {.bytes = 2}), 0);
+  loss.casts_logits = true;
+  EXPECT_DOUBLE_EQ(added(loss, KernelPart::kLogitCast, {.bytes = 2}), 200);
   Software software;
-  state(software, KernelPart::kLoss).kept.half_bytes = 2;
+  state(software, KernelPart::kLogitCast).kept.half_bytes = 2;
   const auto bytes = [&](Precision precision) {
     return kept_bytes(loss, precision, AttentionKernel::kFlash, software);
   };
   EXPECT_DOUBLE_EQ(bytes(Precision::kFp32), 100 * (4 + 8));
   EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8 + 2));
-  loss.masked = true;
-  EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8 + 2));
-  state(software, KernelPart::kMaskedLoss);
-  EXPECT_DOUBLE_EQ(bytes(Precision::kFp16), 100 * (2 + 8));
 }
 
 // Flash attention reads values as a part of one tensor with queries and keys, whose turned copies it keeps too.
