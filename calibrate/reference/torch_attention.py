@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 
-from torch_here import fail, load_torch
+from torch_here import fail, load_torch, write_file
 
 COLUMNS = ("kernel", "precision", "batch", "m", "n", "k", "seconds", "low", "high", "samples", "backend", "gpu")
 BACKENDS = ("flash", "efficient", "math", "cudnn")
@@ -129,12 +129,6 @@ def sizes_of(options):
                 yield max(1, heads * 1024 // length), length, width
 
 
-def write_file(name, rows):
-    with open(name + ".tmp", "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, *rows])
-    os.replace(name + ".tmp", name)
-
-
 def main():
     options = arguments()
     begun = time.monotonic()
@@ -169,7 +163,7 @@ def main():
                 rows.append([kernel, precision, *key, *(f"{value:.4g}" for value in (middle, low, high)), samples,
                              backend, gpu])
                 print(f"{backend} {precision} {kernel} {heads}x{length}x{width}: {1e6 * middle:.1f} us", file=sys.stderr)
-            write_file(options.output, rows)
+            write_file(options.output, lambda file: csv.writer(file).writerows([COLUMNS, *rows]))
 
 
 if __name__ == "__main__":

@@ -29,12 +29,11 @@ import json
 import os
 import platform
 import shlex
-import statistics
 import sys
 import tempfile
 import time
 
-from torch_here import fail, load_torch
+from torch_here import Memory, fail, load_torch, spread, write_file
 
 SIZES = ("hidden", "heads", "layers", "sequence", "vocabulary", "intermediate")
 PHASES = ("forward", "backward", "optimizer")
@@ -175,26 +174,6 @@ class Marks:
         return [1e-3 * a.elapsed_time(b) for a, b in zip(self.events, self.events[1:self.used])]
 
 
-class Memory:
-    """Bytes of tensors on the GPU at the end of each phase of a step, and the most within it."""
-
-    def __init__(self, torch, device):
-        self.cuda = torch.cuda if device.type == "cuda" else None
-        self.at = {}
-
-    def note(self, phase):
-        if self.cuda:
-            end, peak = self.cuda.memory_allocated(), self.cuda.max_memory_allocated()
-            peak = max(peak, self.at.get(phase, {}).get("peak", 0))
-            self.at[phase] = {"end": end, "peak": peak}
-            self.cuda.reset_peak_memory_stats()
-
-    def outside(self):
-        """What the GPU holds beside PyTorch's pool: the CUDA context, its modules, and other programs."""
-        free, total = self.cuda.mem_get_info()
-        return total - free - self.cuda.memory_reserved()
-
-
 class Trainer:
     """A model with its optimizer and one batch of tokens."""
 
@@ -278,11 +257,6 @@ class Trainer:
     def wait(self):
         if self.device.type == "cuda":
             self.torch.cuda.synchronize()
-
-
-def spread(values):
-    values = sorted(values)
-    return {"median": statistics.median(values), "least": values[0], "most": values[-1], "count": len(values)}
 
 
 def trace_of_step(torch, trainer):
@@ -425,15 +399,9 @@ class Results:
 
     def write(self):
         if self.options.output:
-            self.write_file(self.options.output, lambda file: json.dump(self.results, file, indent=1))
+            write_file(self.options.output, lambda file: json.dump(self.results, file, indent=1))
         if self.options.kernels:
-            self.write_file(self.options.kernels, lambda file: csv.writer(file).writerows([KERNEL_COLUMNS, *self.rows]))
-
-    @staticmethod
-    def write_file(name, write):
-        with open(name + ".tmp", "w", encoding="utf-8", newline="") as file:
-            write(file)
-        os.replace(name + ".tmp", name)
+            write_file(self.options.kernels, lambda file: csv.writer(file).writerows([KERNEL_COLUMNS, *self.rows]))
 
 
 def sentence(result):

@@ -18,11 +18,10 @@ import faulthandler
 import gc
 import json
 import os
-import statistics
 import sys
 import time
 
-from torch_here import fail, load_torch
+from torch_here import Memory, fail, load_torch, spread, write_file
 
 KEYS = {"name": None, "config": None, "batch": 8, "sequence": 1024, "precision": "autocast", "attention": "sdpa",
         "checkpoints": False, "compile": "no", "lora": 0, "micro_batches": 1}
@@ -43,11 +42,6 @@ def steps_of(plan):
                   if step[key] != KEYS[key]]
         step["configuration"] = ", ".join(words)
     return steps
-
-
-def spread(values):
-    values = sorted(values)
-    return {"median": statistics.median(values), "least": values[0], "most": values[-1], "count": len(values)}
 
 
 class Trainer:
@@ -143,18 +137,6 @@ class Trainer:
         return [[*row, count] for row, count in collections.Counter(seen.values()).items()]
 
 
-class Memory:
-    """Bytes of tensors at the end of each phase of a step, and the most within it."""
-
-    def __init__(self, cuda):
-        self.cuda, self.at = cuda, {}
-
-    def note(self, phase):
-        before = self.at.get(phase, {}).get("peak", 0)
-        self.at[phase] = {"end": self.cuda.memory_allocated(), "peak": max(before, self.cuda.max_memory_allocated())}
-        self.cuda.reset_peak_memory_stats()
-
-
 def kernels_of(torch, trainer, tokens):
     activities = [torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities) as profile:
@@ -180,7 +162,7 @@ def measure(torch, step, seconds):
     if step["compile"] != "no":
         torch._dynamo.reset()
     torch.set_float32_matmul_precision("high" if step["precision"] == "tf32" else "highest")
-    memory = Memory(cuda)
+    memory = Memory(torch, torch.device("cuda"))
     begun = time.monotonic()
     trainer = Trainer(torch, step)
     memory.note("model")
@@ -214,12 +196,6 @@ def measure(torch, step, seconds):
     except Exception as error:  # the times and the memory stand without these
         result["reason"] = f"{type(error).__name__}: {error}".splitlines()[0][:500]
     return result, kernels, kept
-
-
-def write_file(name, write):
-    with open(name + ".tmp", "w", encoding="utf-8", newline="") as file:
-        write(file)
-    os.replace(name + ".tmp", name)
 
 
 def main():

@@ -36,7 +36,8 @@ class Builder {
   double token_elements() const { return static_cast<double>(rows_) * h(); }
 
   Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
-    op.layer = layer_, op.tokens = static_cast<double>(rows_);
+    op.layer = layer_;
+    op.tokens = static_cast<double>(rows_);
     const Vertex vertex = boost::add_vertex(op, graph_);
     for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
     return vertex;
@@ -127,7 +128,6 @@ class Builder {
     op.rows = model_.vocabulary;
     op.inputs = op.outputs = token_elements();  // the rows looked up
     op.saved_bytes = mask(model_.dropout, token_elements());
-    layer_ = -1;
     return add(op, {});
   }
 

@@ -63,7 +63,7 @@ void read_config(Fields& fields, MeasuredStep& step) {
 void read_precision(Fields& fields, MeasuredStep& step) {
   constexpr double kHalf = 2, kFull = 4;
   const FileKey key{"precision", "The number format of the passes."};
-  if (step.config.kind != Node::Kind::kMap) {
+  if (!step.has_config()) {
     step.precision = static_cast<Precision>(fields.choice(key, precision_names()));
     return;
   }
@@ -123,12 +123,12 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
                            fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
                                        name_in(precision_names(), step.precision)));
   fields.done();
-  const bool joint = step.config.kind != Node::Kind::kMap;
   const char* why = status == 2                ? "the measurement failed"
                     : compile == 1             ? "torch.compile of single blocks is not modelled"
                     : step.compiled && !halves ? "torch.compile without autocast is not modelled"
                     : adam == 2                ? "the optimizer's loop over single tensors is not modelled"
-                    : step.lora > 0 && joint   ? "adapters on one product for queries, keys and values are not modelled"
+                    : step.lora > 0 && !step.has_config()
+                        ? "adapters on one product for queries, keys and values are not modelled"
                     : step.all_in_16_bits && step.lora == 0 ? "AdamW with moments in 16 bits is not modelled"
                                                             : other_model;
   if (why)
@@ -236,8 +236,7 @@ std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps
   for (const auto& step : steps) {
     Node root = parse_yaml(scenario_of(step, gpu), "--gpu");
     std::vector<Override> all;
-    const bool own_model = step.config.kind != Node::Kind::kMap;
-    if (!own_model) {
+    if (step.has_config()) {
       root.find("models")->items.front() = step.config;
       all.push_back(parse_override(fmt::format("models.0.sequence={}", step.sequence)));
     }
@@ -249,7 +248,7 @@ std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps
     }
     all.insert(all.end(), overrides.begin(), overrides.end());
     Scenario scenario = read_scenario(file.link(all), file.name());
-    if (own_model) give_modules_of_torch_model(scenario.software);
+    if (!step.has_config()) give_modules_of_torch_model(scenario.software);
     const double tokens = 1.0 * step.batch / step.micro_batches * step.sequence;  // at once
     const double logits = tokens * static_cast<double>(scenario.models.front().outputs());
     out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu),

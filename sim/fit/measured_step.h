@@ -45,6 +45,7 @@ struct MeasuredStep {
   Seconds step;
   std::optional<Bytes> peak, reserved;
 
+  bool has_config() const { return config.kind == Node::Kind::kMap; }
   std::string stack() const;
 };
 

@@ -62,7 +62,7 @@ BytesPerSecond Network::highest_rate(const Route& route, int sockets) const {
 SocketBuffers Network::socket_buffers(const Route& route, int sockets) const {
   const TcpWindow& tcp = route.window;
   if (tcp.segment <= Bytes{0}) return {};
-  const Bytes round_trip = highest_rate(route, sockets) * tcp.rtt / sockets;  // what each connection carries in one
+  const Bytes round_trip = highest_rate(route, sockets) * tcp.rtt / sockets;  // bytes of each connection
   constexpr double kLeastSegments = 10;                                       // TCP_INIT_CWND
   // MAX_TCP_HEADER, skb_shared_info and sk_buff of 64-bit machines.
   constexpr Bytes kPacket{320 + 320}, kHead{256};

@@ -39,7 +39,7 @@ struct PlannedModel {
   std::vector<Overrides> overrides;  // for `slmsim run`
   std::vector<Prediction> predictions;
   std::vector<std::optional<JobOutcome>> jobs;  // nothing where the scenario has no `job`
-  std::vector<Limit> limits;                    // of the list's first plan
+  std::vector<Limit> limits;                    // those that bound the list's first plan
   // Where techniques may change the training, of the simulated plans: the best on GPUs of one VM without such a change, the
   // best of several VMs, and the best of all without such a change.
   std::optional<NamedPlan> one_vm, several_vms, unchanged;

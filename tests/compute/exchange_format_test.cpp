@@ -1,7 +1,7 @@
 // Bytes of exchanged numbers on the wire, and the times of their kernels on a GPU.
-#include <gtest/gtest.h>
-
 #include "sim/compute/compression.h"
+
+#include <gtest/gtest.h>
 
 namespace slmsim::exchange_format_test {
 namespace {

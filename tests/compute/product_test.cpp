@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "sim/compute/kernel.h"
+
+#include <gtest/gtest.h>
 
 namespace slmsim::product_test {
 namespace {

@@ -1,10 +1,11 @@
+#include "sim/compute/roofline.h"
+
 #include <cmath>
 #include <map>
 
 #include <gmock/gmock.h>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/compute/roofline.h"
 #include "sim/compute/software.h"
 #include "tests/compute/measured_gpu.h"
 

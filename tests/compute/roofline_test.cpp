@@ -1,8 +1,8 @@
-#include "sim/compute/roofline.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "sim/compute/roofline.h"
 
 namespace slmsim::roofline_test {
 namespace {

@@ -280,25 +280,41 @@ TEST(PartTime, OfCastsIsTheMultiprocessorsWhereMemoryIsFaster) {
   EXPECT_NEAR(per_element(casts, Precision::kFp16), 20e-12, 1e-18);
 }
 
-// PyTorch's memory-efficient kernel on GPUs before Ampere and in fp32: as flash attention, at 0.74 and 0.57 of its rates.
-TEST(StackAttention, IsMemoryEfficientWhereFlashCannotRun) {
+// Products at half of the peak, flash attention at 0.8 and 0.4 of their rate.
+Software half_of_the_peak() {
   Software stack;
   stack.matrix["Made up"] = 0.5;
   stack.launch = {};
-  stack.attention = AttentionKernel::kFlash;
-  stack.attention_elsewhere = AttentionKernel::kMemoryEfficient;
   stack.flash = {{0.8}, {0.4}, {}};
+  return stack;
+}
+
+Gpu made_up() {
   Gpu gpu;
   gpu.architecture = "Made up";
   gpu.multiprocessors = 1;
   gpu.memory_bandwidth = BytesPerSecond{1e9};
-  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e12};
-  gpu.compute_capability = 70;
-  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kMemoryEfficient);
+  return gpu;
+}
+
+Operator scores_of_256_tokens() {
   Operator scores;
   scores.matrix = {8, 256, 256, 64};
   scores.flops = scores.matrix.flops();
   scores.role = Role::kScores;
+  return scores;
+}
+
+// PyTorch's memory-efficient kernel on GPUs before Ampere and in fp32: as flash attention, at 0.74 and 0.57 of its rates.
+TEST(StackAttention, IsMemoryEfficientWhereFlashCannotRun) {
+  Software stack = half_of_the_peak();
+  stack.attention = AttentionKernel::kFlash;
+  stack.attention_elsewhere = AttentionKernel::kMemoryEfficient;
+  Gpu gpu = made_up();
+  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e12};
+  gpu.compute_capability = 70;
+  EXPECT_EQ(stack.attention_on(gpu, Precision::kFp16), AttentionKernel::kMemoryEfficient);
+  const Operator scores = scores_of_256_tokens();
   const double causal = 8.0 * 256 * 256 * 64;
   const OperatorTime time = operator_time(scores, {}, gpu, Precision::kFp16, stack);
   EXPECT_DOUBLE_EQ(time.forward.value, causal / (0.4e12 * 0.74));
@@ -314,22 +330,13 @@ TEST(StackAttention, IsMemoryEfficientWhereFlashCannotRun) {
 
 // In fp32 on Ampere: three products in TF32, here of 3 TFLOP/s at 0.5 x 0.8 x 0.74; before it, on the 1 TFLOP/s of fp32.
 TEST(StackAttention, OfMemoryEfficientKernelsInFp32RunsOnTensorCores) {
-  Software stack;
-  stack.matrix["Made up"] = 0.5;
-  stack.launch = {};
+  Software stack = half_of_the_peak();
   stack.attention = AttentionKernel::kMemoryEfficient;
-  stack.flash = {{0.8}, {0.4}, {}};
-  Gpu gpu;
-  gpu.architecture = "Made up";
-  gpu.multiprocessors = 1;
-  gpu.memory_bandwidth = BytesPerSecond{1e9};
+  Gpu gpu = made_up();
   gpu.compute_capability = 80;
   gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{1e12};
   gpu.peak[static_cast<std::size_t>(Precision::kTf32)] = FlopsPerSecond{3e12};
-  Operator scores;
-  scores.matrix = {8, 256, 256, 64};
-  scores.flops = scores.matrix.flops();
-  scores.role = Role::kScores;
+  const Operator scores = scores_of_256_tokens();
   const double causal = 8.0 * 256 * 256 * 64;
   const auto forward = [&](Precision precision) {
     return operator_time(scores, {}, gpu, precision, stack).forward.value;

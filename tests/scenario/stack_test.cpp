@@ -90,8 +90,7 @@ TEST(StackFile, OfEveryStackThatShipsIsWhole) {
     }
     if (software.stack == "eager" || software.stack == "autocast") {
       for (std::size_t p = 0; p < kKernelParts; ++p) {
-        const auto part = static_cast<KernelPart>(p);
-        const bool of_others = part == KernelPart::kRepeatFlash;
+        const bool of_others = static_cast<KernelPart>(p) == KernelPart::kRepeatFlash;
         EXPECT_TRUE(of_others || software.kernels[p]) << kernel_part_names()[p];
       }
     }
