@@ -96,7 +96,7 @@ struct Traits {
   bool embedding_norm = false;
   QueryNorm query_norm = QueryNorm::kNone;
   int query_norm_vectors = 1;
-  bool norm_casts_first = false;  // norms of queries, keys and branches cast to 16 bits before the product with the scale
+  bool norm_casts_first = false;  // norms of queries, keys, branches cast to 16 bits, then scale
   bool score_cap = false;         // tanh bounds the scores
   bool logit_cap = false;         // tanh bounds the logits
   bool casts_logits = false;      // to fp32 before the loss, as decoders of transformers do
