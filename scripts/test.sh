@@ -9,7 +9,7 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
 Usage: scripts/test.sh [--slow] [CTEST_OPTION...]
 
 Installs the packages that are missing (apt, as root or through sudo), builds slmsim and its tests into
-build/ and runs them, which takes some four minutes after the build on two cores. --slow runs those with the
+build/ and runs them, which takes some three minutes after the build on two cores. --slow runs those with the
 ctest label "slow" too, such as exhaustive searches: ten minutes more. Works from any directory. Other options
 go to ctest, for example
   scripts/test.sh -R golden       only the tests whose name matches

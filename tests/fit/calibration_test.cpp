@@ -9,6 +9,7 @@
 #include "sim/fit/draws.h"
 #include "sim/fit/fit.h"
 #include "tests/errors_of.h"
+#include "tests/own_file.h"
 
 namespace slmsim::calibration_test {
 namespace {
@@ -152,7 +153,7 @@ TEST(FittedFile, ReadsBackAsItWasWritten) {
   report.posterior = prior_of(made_up().shared, 20, 3);
   const Pilot run{{"gpt2m", "Data", {"utah", "mass"}}, Measure::kRate, 0.88 * kTera, 0.03};
   report.residuals = {{run, 0.9 * kTera, 0.8 * kTera, kTera}};
-  const auto file = std::filesystem::path(testing::TempDir()) / "fitted.yaml";
+  const auto file = own_file(".yaml");
   std::ofstream(file) << to_yaml(report);
   bool stale = true;
   const Draws read = read_fitted(file, report.identity, stale);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/errors_of.h"
+#include "tests/own_file.h"
 
 namespace slmsim::measured_step_test {
 namespace {
@@ -17,7 +18,7 @@ using testing::SizeIs;
 const std::string kMadeUp = SLMSIM_SOURCE_DIR "/tests/data/steps/made-up.json";
 
 std::vector<std::string> errors_in(const std::string& text) {
-  const std::string file = testing::TempDir() + "slmsim-steps.json";
+  const std::string file = own_file(".json");
   std::ofstream(file) << text;
   auto lines = errors_of([&] { read_measured_steps(file); });
   for (auto& line : lines) line = line.substr(file.size());
@@ -78,7 +79,7 @@ TEST(MeasuredSteps, AreComparedWithTheStepOfTheSameBatch) {
 
 // One step in a list of its own, with further keys.
 MeasuredSteps read_one(const std::string& more) {
-  const std::string file = testing::TempDir() + "slmsim-step.json";
+  const std::string file = own_file(".json");
   std::ofstream(file)
       << "[{\"schema\": \"slmsim/step/1\", \"hidden\": 64, \"heads\": 2, \"layers\": 2, \"sequence\": 128, "
          "\"vocabulary\": 256, \"intermediate\": 256, \"batch\": 4, \"status\": \"ok\", "
@@ -115,7 +116,7 @@ TEST(MeasuredSteps, OfOptimizersCheckpointsDropoutAndLlamasArePredictedAsSuch) {
 
 TEST(MeasuredSteps, ThatCannotBeDescribedAreNamed) {
   const auto why = [](const std::string& more) {
-    const std::string file = testing::TempDir() + "slmsim-skipped.json";
+    const std::string file = own_file(".json");
     const std::string step =
         "{\"schema\": \"slmsim/step/1\", \"hidden\": 8, \"heads\": 2, \"layers\": 1, \"sequence\": 4, "
         "\"vocabulary\": 9, \"intermediate\": 32, \"batch\": 1, \"status\": \"oom\", ";
@@ -152,7 +153,7 @@ TEST(MeasuredSteps, OfEveryFamilyTakeTheMeasuredMemory) {
 
 // The config of a model counts the output that the measuring loop holds: 4 x 128 tokens of 300 logits.
 TEST(MeasuredSteps, OfAConfigHoldTheirOutput) {
-  const std::string file = testing::TempDir() + "slmsim-config-step.json";
+  const std::string file = own_file(".json");
   const auto held = [&](const char* precision) {
     std::ofstream(file)
         << "[{\"schema\": \"slmsim/step/1\", \"name\": \"small\", \"config\": {\"model_type\": \"gpt2\", "

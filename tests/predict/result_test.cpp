@@ -11,6 +11,7 @@
 #include "sim/report/report.h"
 #include "sim/scenario/scenario.h"
 #include "sim/search/plan_job.h"
+#include "tests/own_file.h"
 
 namespace slmsim::run_test {
 namespace {
@@ -96,7 +97,7 @@ class FittedIntervals : public testing::Test {
     FitReport report{given.scenario.name, identity_of(given.file), "runs.csv", 1, {}, {}};
     report.posterior = prior_of(unknowns_of(given.scenario, given.linked), 16, 1);
     report.residuals = {{{{"gpt2m", "Data", {"gat"}}, Measure::kIteration, 5}, 5, 4, 6}};
-    request_.fitted = testing::TempDir() + "one_group.yaml";
+    request_.fitted = own_file(".yaml");
     std::ofstream(request_.fitted) << to_yaml(report);
   }
   IntervalRequest request_;

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/import/inventory/fablib.h"
+#include "tests/own_file.h"
 
 namespace slmsim::inventory_test {
 namespace {
@@ -19,7 +20,7 @@ using testing::IsEmpty;
 std::string file(const std::string& name) { return SLMSIM_SOURCE_DIR "/tests/import/inventory/files/" + name; }
 
 std::string written(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + name;
+  const std::string path = own_file("-" + name);
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
@@ -288,7 +289,7 @@ TEST(SshConfig, FollowsIncludesAndTakesWhatComesFirst) {
 }
 
 TEST(SshConfig, EndsWhereFilesIncludeEachOther) {
-  const std::string path = testing::TempDir() + "ring_config";
+  const std::string path = own_file("_config");
   std::ofstream(path) << "Include " << path << "\nHost a\n";
   EXPECT_THAT(error_of([&] { read_ssh_config(path); }), HasSubstr(":1:1: error: files include each other too deeply"));
 }
