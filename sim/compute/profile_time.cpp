@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
 #include "sim/compute/roofline.h"
 

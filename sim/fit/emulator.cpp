@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
 namespace slmsim {
 
@@ -52,15 +52,20 @@ double value_of(const Forecast& f, const EmulatedFigure& figure) {
   return figure_of(f, figure.measure) - (figure.measure == Measure::kJob ? f.startup : 0);
 }
 
+// Eigen compiles its kernels anew for each kind of operands: all products and solutions are those of whole matrices.
+MatrixXd product(const MatrixXd& a, const MatrixXd& b) { return a * b; }
+// Of a x = b, for a symmetric positive definite a.
+MatrixXd solution(const MatrixXd& a, const MatrixXd& b) { return a.llt().solve(b); }
+
 // Where some points lack a figure, values of the plane through the others replace it.
 void stand_in(const MatrixXd& design, const VectorXd& there, Eigen::Ref<VectorXd> logs) {
   if (there.sum() == 0 || there.sum() == static_cast<double>(there.size())) return;
   MatrixXd plane(design.rows(), design.cols() + 1);
   plane << VectorXd::Ones(design.rows()), design;
   const MatrixXd seen = there.asDiagonal() * plane;
-  MatrixXd normal = seen.transpose() * seen;
+  MatrixXd normal = product(seen.transpose(), seen);
   normal.diagonal().tail(design.cols()).array() += kRidge * static_cast<double>(design.rows());
-  const VectorXd drawn = plane * normal.ldlt().solve(seen.transpose() * logs);
+  const VectorXd drawn = product(plane, solution(normal, product(seen.transpose(), logs)));
   logs = (there.array() > 0).select(logs, drawn);
 }
 
@@ -106,7 +111,7 @@ struct Emulator::Parts {
   // loops.
   MatrixXd kernel(const MatrixXd& x) const {
     const MatrixXd at = x.array().colwise() / lengths.array();
-    MatrixXd out = in_lengths * at;
+    MatrixXd out = product(in_lengths, at);
     out.colwise() -= squares / 2;
     out.rowwise() -= at.colwise().squaredNorm() / 2;
     return out.array().min(0).exp();
@@ -126,10 +131,10 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
   const Eigen::Index n = design.rows(), d = design.cols();
   MatrixXd basis(n, terms(design.row(0).transpose()).size());
   for (Eigen::Index i = 0; i < n; ++i) basis.row(i) = terms(design.row(i).transpose()).transpose();
-  MatrixXd normal = basis.transpose() * basis;
+  MatrixXd normal = product(basis.transpose(), basis);
   normal.diagonal().tail(normal.rows() - 1).array() += kRidge * static_cast<double>(n);
-  quadratic = normal.ldlt().solve(basis.transpose() * logs);
-  const MatrixXd rest = logs - basis * quadratic;
+  quadratic = solution(normal, product(basis.transpose(), logs));
+  const MatrixXd rest = logs - product(basis, quadratic);
   // The change of the figures with each feature, by the linear terms.
   VectorXd moves = VectorXd::Zero(d);
   for (Eigen::Index i = 0; i < d; ++i) moves[i] = quadratic.row(1 + i).norm();
@@ -143,9 +148,9 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
     set_lengths(tried);
     MatrixXd covariance = kernel(design.transpose());
     covariance.diagonal().array() += kNugget;
-    const MatrixXd inverse = covariance.llt().solve(MatrixXd::Identity(n, n));
+    const MatrixXd inverse = solution(covariance, MatrixXd::Identity(n, n));
     // Leaving out one point changes its prediction by alpha_i / inverse_ii (Rasmussen and Williams 2006, equation 5.12).
-    const MatrixXd left_out = (inverse * rest).array().colwise() / inverse.diagonal().array();
+    const MatrixXd left_out = product(inverse, rest).array().colwise() / inverse.diagonal().array();
     const double error = left_out.bottomRows(judged).cwiseProduct(there.bottomRows(judged)).squaredNorm();
     if (least < 0 || error < least) {
       least = error;
@@ -161,7 +166,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
     }
   }
   set_lengths(best_lengths);
-  remainder = best_inverse * rest;
+  remainder = product(best_inverse, rest);
 }
 
 Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, const std::vector<Measure>& measures,
@@ -231,7 +236,7 @@ std::vector<std::vector<Forecast>> Emulator::at(const std::vector<Point>& points
       x.col(column) = p.scaled(points[first + i]);
       terms.col(column) = p.terms(x.col(column));
     }
-    const MatrixXd logs = p.quadratic.transpose() * terms + p.remainder.transpose() * p.kernel(x);
+    const MatrixXd logs = product(p.quadratic.transpose(), terms) + product(p.remainder.transpose(), p.kernel(x));
     for (std::size_t i = 0; i < count; ++i) out.push_back(forecasts_of(logs.col(static_cast<Eigen::Index>(i)).data()));
   }
   return out;

@@ -6,7 +6,6 @@
 #include <numbers>
 #include <numeric>
 
-#include <boost/math/distributions/students_t.hpp>
 
 namespace slmsim {
 namespace {
@@ -189,7 +188,10 @@ class Sampler {
 constexpr Discrepancy kTypical;
 constexpr double kDiscrepancyFactor = 2;
 
-const boost::math::students_t kTail(kTailFreedom);
+// With 4 degrees of freedom density, distribution function (Abramowitz and Stegun, 26.7.4) and its inverse (Shaw 2006, "Sampling
+// Student's T distribution", equation 37) are closed: mixtures evaluate them millions of times.
+static_assert(kTailFreedom == 4);
+double tail_density(double distance) { return 0.375 * std::pow(1 + distance * distance / 4, -2.5); }
 
 double mixed(double probability) { return kOtherCause / 2 + (1 - kOtherCause) * probability; }
 
@@ -240,13 +242,13 @@ std::vector<std::size_t> resampled(const std::vector<double>& weights, std::size
 Sample draw(const Target& target, const Sampling& sampling) { return Sampler(target, sampling).run(); }
 
 double tail_quantile(double probability) {
-  return boost::math::quantile(kTail, std::clamp(probability, 1e-12, 1 - 1e-12));
+  const double p = std::clamp(probability, 1e-12, 1 - 1e-12);
+  const double root = std::sqrt(4 * p * (1 - p));
+  const double distance = 2 * std::sqrt(std::max(0.0, std::cos(std::acos(std::min(1.0, root)) / 3) / root - 1));
+  return p < 0.5 ? -distance : distance;
 }
 
-// With 4 degrees of freedom the distribution function is algebraic (Abramowitz and Stegun, 26.7.4): mixtures evaluate it
-// millions of times.
 double tail_probability(double distance) {
-  static_assert(kTailFreedom == 4);
   const double squared = distance * distance / 4 + 1;
   const double sine = distance / 2 / std::sqrt(squared);
   return 0.5 * (1 + sine * (1 + 0.5 / squared));
@@ -285,7 +287,7 @@ double log_likelihood(const std::vector<Pilot>& figures, const Forecast& forecas
     double distance = std::log(pilot.value / predicted);
     if (pilot.measure == Measure::kPeakMemory) {
       const double scale = std::hypot(discrepancy.memory, pilot.noise);
-      out += std::log(boost::math::pdf(kTail, distance / scale) / scale);
+      out += std::log(tail_density(distance / scale) / scale);
       continue;
     }
     if (pilot.measure == Measure::kTokensPerSecond || pilot.measure == Measure::kRate) distance = -distance;

@@ -1,6 +1,7 @@
 #include "sim/fit/sampler.h"
 
 #include <cmath>
+#include <map>
 
 #include <gmock/gmock.h>
 
@@ -35,7 +36,15 @@ TEST(Likelihood, OfATimeIsStudentsT) {
               DoubleNear(std::log(0.375 / scale * std::pow(1.25, -2.5)) + fits, 1e-9));
 }
 
-// Quantiles are Boost.Math's, probabilities a closed form.
+// Of 4 degrees of freedom, by tables (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2).
+TEST(Likelihood, TailsQuantilesAreThoseOfTables) {
+  const std::map<double, double> table = {{0.9, 1.533}, {0.95, 2.132}, {0.975, 2.776}, {0.99, 3.747}, {0.995, 4.604}};
+  for (const auto& [probability, quantile] : table) {
+    EXPECT_NEAR(tail_quantile(probability), quantile, 0.0005);
+    EXPECT_NEAR(tail_quantile(1 - probability), -quantile, 0.0005);
+  }
+}
+
 TEST(Likelihood, TailsProbabilitiesAreItsQuantilesBack) {
   for (const double p : {0.001, 0.1, 0.25, 0.5, 0.8, 0.95, 0.9999})
     EXPECT_NEAR(tail_probability(tail_quantile(p)), p, 1e-12);
