@@ -189,7 +189,7 @@ constexpr Discrepancy kTypical;
 constexpr double kDiscrepancyFactor = 2;
 
 // With 4 degrees of freedom density, distribution function (Abramowitz and Stegun, 26.7.4) and its inverse (Shaw 2006, "Sampling
-// Student's T distribution", equation 37) are closed: mixtures evaluate them millions of times.
+// Student's T distribution") are closed: mixtures evaluate them millions of times.
 static_assert(kTailFreedom == 4);
 double tail_density(double distance) { return 0.375 * std::pow(1 + distance * distance / 4, -2.5); }
 
