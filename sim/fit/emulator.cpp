@@ -54,7 +54,7 @@ double value_of(const Forecast& f, const EmulatedFigure& figure) {
 
 // Eigen compiles its kernels anew for each kind of operands: all products and solutions are those of whole matrices.
 MatrixXd product(const MatrixXd& a, const MatrixXd& b) { return a * b; }
-// Of a x = b, for a symmetric positive definite a.
+// The x of a x = b, where a is symmetric and positive definite.
 MatrixXd solution(const MatrixXd& a, const MatrixXd& b) { return a.llt().solve(b); }
 
 // Where some points lack a figure, values of the plane through the others replace it.

@@ -36,7 +36,7 @@ TEST(Likelihood, OfATimeIsStudentsT) {
               DoubleNear(std::log(0.375 / scale * std::pow(1.25, -2.5)) + fits, 1e-9));
 }
 
-// Of 4 degrees of freedom, by tables (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2).
+// Values of the table for 4 degrees of freedom in the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
 TEST(Likelihood, TailsQuantilesAreThoseOfTables) {
   const std::map<double, double> table = {{0.9, 1.533}, {0.95, 2.132}, {0.975, 2.776}, {0.99, 3.747}, {0.995, 4.604}};
   for (const auto& [probability, quantile] : table) {
