@@ -35,8 +35,9 @@ namespace {
 constexpr double kWorthIt = 1.5;     // ratio of all micro-batches to the simulated ones, and of their tasks
 constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
-// Where connections lose segments: losses from which a mean is taken, and the least number of rounds from which its error is.
-constexpr double kCountedLosses = 100;
+// Where connections lose segments: the losses that end slow start and lead to the mean, those from which the mean is taken, and
+// the least number of rounds of each.
+constexpr double kFirstLosses = 15, kCountedLosses = 30;
 constexpr int kLeastRounds = 4;
 
 struct IterationSample : FewBatches {
@@ -144,12 +145,26 @@ void carry(Timeline& timeline, const std::vector<double>& bytes, const Repetitio
   for (Flow& flow : timeline.flows) flow.bytes *= bytes[flow.connection] / carried[flow.connection];
 }
 
-// Losses of a round on the connection that meets the fewest, of those that may lose segments.
+// Whether any two of the plan's GPUs are connected by a way that loses segments.
+bool may_lose_segments(const LowerRequest& request) {
+  std::vector<int> firsts;  // of the VMs
+  for (const int device : devices_of(request.plan)) {
+    if (firsts.empty() || !request.network.share_vm(firsts.back(), device)) firsts.push_back(device);
+  }
+  const auto loses = [&](int a, int b) {
+    return !request.network.share_vm(a, b) && request.network.route(a, b).window.loss > 0;
+  };
+  return std::ranges::any_of(firsts,
+                             [&](int a) { return std::ranges::any_of(firsts, [&](int b) { return loses(a, b); }); });
+}
+
+// Losses of a round on the connection that meets the fewest, of those that lose segments in it; infinite where none do. Others,
+// as that of tied embeddings' gradients, carry the same whatever the number of rounds.
 double least_losses_of_a_round(const TaskGraph& few, const TaskGraph& one_more) {
   const std::vector<double> before = losses_of_connections(few), after = losses_of_connections(one_more);
   double least = INFINITY;
   for (std::size_t i = 0; i < after.size(); ++i) {
-    if (after[i] > 0) least = std::min(least, after[i] - before[i]);
+    if (after[i] > before[i]) least = std::min(least, after[i] - before[i]);
   }
   return least;
 }
@@ -167,7 +182,7 @@ std::vector<double> begins_of_rounds(const IterationSample& few, const Iteration
 }
 
 // Twice the standard error of the mean distance, relative to it.
-double error_of_mean(const std::vector<double>& begins) {
+double error_of_mean(std::span<const double> begins) {
   const auto count = static_cast<double>(begins.size() - 1);
   const double mean = (begins.back() - begins.front()) / count;
   double sum = 0;
@@ -175,51 +190,51 @@ double error_of_mean(const std::vector<double>& begins) {
   return 2 * std::sqrt(sum / (count - 1) / count) / mean;
 }
 
-// An iteration whose connections meet losses in every round: a round takes the mean of several that meet enough of them.
-// `few`: of `count` micro-batches; `one_more`: with a further round.
-std::optional<Iteration> at_mean_rate(const LowerRequest& request, const IterationSample& few, int count,
-                                      const IterationSample& one_more, Colouring& alike, bool links,
-                                      std::set<int>* apart) {
+// An iteration whose connections meet losses in every round. The first rounds end slow start and meet the losses that lead to
+// the mean; further ones show what a round takes from then on, and in later iterations.
+std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& alike, bool links, std::set<int>* apart) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
+  const int count = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1, request.plan);
+  if (count + 2 * kLeastRounds * round > all) return std::nullopt;
+  const IterationSample few{sample(request, count, alike), {}};
+  const IterationSample one_more{sample(request, count + round, alike), {}};
   const double losses = least_losses_of_a_round(few.graph(), one_more.graph());
-  const double enough = std::max<double>(kLeastRounds, std::ceil(kCountedLosses / losses));
-  if (losses <= 0 || kWorthIt * (count + enough * round) > all) return std::nullopt;
-  const int rounds = static_cast<int>(enough), simulated = count + rounds * round;
+  if (count + (kFirstLosses + kCountedLosses) / losses * round > all) return std::nullopt;
+  const auto rounds_of = [&](double wanted) { return std::max(kLeastRounds, static_cast<int>(wanted / losses) + 1); };
+  const int first = rounds_of(kFirstLosses), counted = rounds_of(kCountedLosses), added = first + counted,
+            simulated = count + added * round;
+  if (std::isinf(losses) || simulated > all) return std::nullopt;
   IterationSample more{sample(request, simulated, alike), {}};
   Iteration& out = more.iteration;
-  out.times = simulate_iterations(more.graph(), {.record_flows = links, .coarse = true});
-  Timeline& last = out.times.last;
-  if (out.times.times.size() == 1) {  // a long one; the next begins without slow start
-    out.times.before_last = last.connections;
-    last = simulate(more.graph(), out.times.before_last, {.record_flows = links});
-    out.times.times.push_back(last.end);
-    out.times.cycle_start = 1;
-  }
+  out.times.before_last.resize(more.graph().connections().size());
+  Timeline& last = out.times.last = simulate(more.graph(), out.times.before_last, {.record_flows = links});
   if (std::set<int> gpus = out_of_step(more.graph(), last); !gpus.empty()) {
     if (apart != nullptr) apart->merge(gpus);
     return std::nullopt;
   }
   const int device = slowest_device(computing_times(more.graph()));
-  const std::vector<double> begins = begins_of_rounds(few, more, device, rounds);
+  const std::vector<double> begins = begins_of_rounds(few, more, device, added);
+  const std::span later = std::span(begins).last(static_cast<std::size_t>(counted) + 1);
   const double left = static_cast<double>(all - simulated) / round;
-  const Repetition again{begins.front(), begins.back() - begins.front(), left / rounds};
-  out.times.spread =
-      std::max({out.times.spread, error_of_mean(begins), 1 / std::sqrt(losses * static_cast<double>(all) / round)});
+  const Repetition again{later.front(), later.back() - later.front(), left / counted};
+  out.times.spread = std::max(error_of_mean(later), 1 / std::sqrt(losses * static_cast<double>(all) / round));
   out.parts = break_down(more.graph(), last, request.plan.stages.size() > 1, device, again);
   if (links) {
     add_inner_flows(more.graph(), last);
     const std::vector<double> before = bytes_of(few.graph());
     std::vector<double> bytes = bytes_of(more.graph());
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += (bytes[i] - before[i]) * again.count;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += (bytes[i] - before[i]) * left / added;
     carry(last, bytes, again);
     out.traffic = traffic_use(more.graph(), last, false, again);
   }
-  for (Seconds& time : out.times.times) time += Seconds{again.more()};
   last.end += Seconds{again.more()};
+  const double as_later = again.length / counted * first;  // what the first rounds take in later iterations
+  out.times.times = {last.end, last.end - Seconds{later.front() - begins.front() - as_later}};
+  out.times.cycle_start = 1;
   if (out.basis = more.lowered.basis; out.basis) {
-    TimeBasis added = *out.basis;
-    added += *few.lowered.basis * -1;
-    *out.basis += added * again.count;
+    TimeBasis each = *out.basis;
+    each += *few.lowered.basis * -1;
+    *out.basis += each * (left / added);
   }
   return std::move(out);
 }
@@ -283,22 +298,24 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouri
                                             std::set<int>* apart) {
   if (request.plan.workload.steps > 1) return std::nullopt;  // a micro-batch more is one more in each step
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
+  if (may_lose_segments(request)) {
+    if (auto mean = at_mean_rate(request, alike, links, apart)) return mean;
+  }
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
     samples.push_back({sample(request, few, alike), {}});
-    if (!loses_segments(samples.front().graph()) &&
-        tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
-            kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
+    if (tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
+        kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
       return std::nullopt;
     samples.push_back({sample(request, few + round, alike), {}});
     const TaskGraph& graph = samples.front().graph();
     // A further round adds no task, only time: the whole iteration is no larger.
     if (graph.tasks().size() == samples.back().graph().tasks().size()) return std::nullopt;
     const auto limits = capacities(graph);
+    if (loses_segments(graph)) return std::nullopt;
     if (!uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
-    if (loses_segments(graph)) return at_mean_rate(request, samples[0], few, samples[1], alike, links, apart);
     if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round, alike), {}});
     for (IterationSample& one : samples) {
       Timeline& last =

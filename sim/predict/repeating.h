@@ -9,7 +9,9 @@
 //
 // TCP's windows can break this: the window that a connection finds after a pause depends on the length of the pause. So each
 // micro-batch must use every connection with a window, no connection may lose segments, and in iterations before the steady one,
-// whose windows still grow, a further micro-batch must take as long as in the steady one, also with m + 2.
+// whose windows still grow, a further micro-batch must take as long as in the steady one, also with m + 2. Where connections lose
+// segments in each micro-batch, these are alike in their mean only: the first ones of a first iteration lead to it, and the
+// next ones give it.
 #pragma once
 
 #include <optional>
