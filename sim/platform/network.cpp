@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -131,9 +132,10 @@ void Network::add_pair_links() {
   const auto limited = [](const WanLink& link) { return link.bandwidth_of == BandwidthOf::kPair; };
   if (std::ranges::none_of(platform_->links, limited)) return;
   const auto rate = [&](int from, int to) {
-    BytesPerSecond least = kAnyRate;
+    std::optional<BytesPerSecond> least;
     for (const WanHop& hop : wan_routes_.between(platform_->vms[from].site, platform_->vms[to].site)) {
-      if (limited(platform_->links[hop.link])) least = std::min(least, direction_of(*platform_, hop).bandwidth);
+      if (!limited(platform_->links[hop.link])) continue;
+      least = std::min(least.value_or(kAnyRate), direction_of(*platform_, hop).bandwidth);
     }
     return least;
   };
@@ -143,12 +145,12 @@ void Network::add_pair_links() {
   const int vms = static_cast<int>(platform_->vms.size());
   for (int a = 0; a < vms; ++a) {
     for (int b = a + 1; b < vms; ++b) {
-      const BytesPerSecond there = rate(a, b), back = rate(b, a);
-      if (there >= kAnyRate && back >= kAnyRate) continue;
+      const auto there = rate(a, b), back = rate(b, a);
+      if (!there && !back) continue;  // an unlimited rate is one: other links keep their places (sim/explain)
       const int first = static_cast<int>(links_->size());
       pair_links_[{a, b}] = first;
       pair_links_[{b, a}] = first + 1;
-      add_pair({name(a, b), there}, {name(b, a), back});
+      add_pair({name(a, b), there.value_or(kAnyRate)}, {name(b, a), back.value_or(kAnyRate)});
     }
   }
 }
