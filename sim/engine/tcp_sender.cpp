@@ -51,7 +51,7 @@ TcpSender::TcpSender(const TcpWindow& path, int connections, double rate, const 
       connections_(connections),
       rate_(rate),
       state_(state),
-      last_loss_(-state.age),
+      curve_from_(-state.age),
       on_the_way_(on_the_way) {
   if (state_.window <= 0) state_.window = path.initial.value;
 }
@@ -66,6 +66,8 @@ bool TcpSender::sleeps_on_buffer() const {
 
 void TcpSender::resume(double idle) {
   burst_ = on_the_way_ <= 0;
+  // CUBIC's clock stands still from the last segment that the kernel sent, which then waited to leave (bictcp_cwnd_event).
+  if (burst_ && std::isfinite(idle)) curve_from_ += idle + state_.behind;
   const double margin = path_.timeout_margin.value, was = state_.window;
   if (margin <= 0) return;
   const double time_out = path_.rtt.value + state_.wait + std::max(margin, state_.variation);
@@ -74,7 +76,6 @@ void TcpSender::resume(double idle) {
     state_.window /= 2;
   state_.window = std::max(state_.window, std::min(was, path_.restart.value));
   if (state_.window < was) state_.threshold = std::max(state_.threshold, kThresholdAfterIdle * was);
-  if (std::isfinite(idle) && idle > 0) last_loss_ += idle;  // CUBIC's clock stands still (bictcp_cwnd_event)
 }
 
 double TcpSender::take(double remaining) {
@@ -161,19 +162,31 @@ void TcpSender::grow(double bytes, double now) {
     return;
   } else if (!is_cubic()) {
     window += bytes * segment / window;
-  } else if (state_.before_loss <= 0) {
-    window += bytes * kGrowthBeforeLoss;
   } else {
-    const double most = state_.before_loss / segment;
-    if (state_.before_loss != way_back_from_) {
-      way_back_from_ = state_.before_loss;
-      way_back_ = std::cbrt(most * (1 - kCubicBeta) / kCubicScale);
-    }
-    const double since_most = now - last_loss_ + path_.rtt.value - way_back_;
-    state_.reno += kCubicFriendly * segment * bytes / window;
-    const double target = std::max((kCubicScale * since_most * since_most * since_most + most) * segment, state_.reno);
-    window += bytes / window * std::clamp(target - window, kLeastGrowth * segment, kMostGrowth * window);
+    const bool lost = state_.before_loss > 0;
+    if (lost) state_.reno += kCubicFriendly * segment * bytes / window;
+    const double target = std::max(cubic_target(now), state_.reno);
+    const double least = lost ? kLeastGrowth * segment : kGrowthBeforeLoss * window;
+    window += bytes / window * std::clamp(target - window, least, kMostGrowth * window);
   }
+}
+
+// RFC 9438, section 4.2: W_cubic a round trip from now. Before the first loss it rises from where the curve began.
+double TcpSender::cubic_target(double now) {
+  const double segment = path_.segment.value;
+  double most = state_.before_loss;
+  if (most <= 0) {
+    if (state_.origin <= 0) {
+      state_.origin = state_.window;
+      curve_from_ = now;
+    }
+    most = state_.origin;
+  } else if (most != way_back_from_) {
+    way_back_from_ = most;
+    way_back_ = std::cbrt(most / segment * (1 - kCubicBeta) / kCubicScale);
+  }
+  const double since_most = now - curve_from_ + path_.rtt.value - way_back_;
+  return most + kCubicScale * since_most * since_most * since_most * segment;
 }
 
 void TcpSender::count_towards_loss(double bytes, double now) {
@@ -185,18 +198,18 @@ void TcpSender::count_towards_loss(double bytes, double now) {
   state_.before_loss = is_cubic() && window < state_.before_loss ? window * kFastConvergence : window;
   state_.window = std::max(window * (is_cubic() ? kCubicBeta : kRenoBeta), kLeastWindow * path_.segment.value);
   state_.threshold = state_.reno = state_.window;
-  last_loss_ = now;
+  curve_from_ = now;
 }
 
 void TcpSender::average(const TcpState& state, double now) {
   state_ = state;
-  last_loss_ = now - state.age;
+  curve_from_ = now - state.age;
   on_the_way_ = 0;
 }
 
 TcpState TcpSender::state(double now) const {
   TcpState out = state_;
-  out.age = out.before_loss > 0 ? now - last_loss_ : 0;
+  out.age = out.before_loss > 0 || out.origin > 0 ? now - curve_from_ : 0;
   return out;
 }
 

@@ -5,7 +5,7 @@
 //   - HyStart ends CUBIC's slow start early where a round's acknowledgements span half a round trip, or are late
 //     behind other connections' queued bytes (Ha and Rhee 2011; hystart_update, net/ipv4/tcp_cubic.c).
 //   - Congestion avoidance: a segment per round trip (Reno, RFC 5681), or CUBIC's curve (RFC 9438, sections 4.1 to 4.3;
-//     before the first loss 5 % per round trip, bictcp_update in tcp_cubic.c).
+//     before the first loss the curve from where it began, and at least 5 % per round trip, bictcp_update in tcp_cubic.c).
 //   - Loss: one segment of 1 / p, at even distances. It cuts the window to 0.5 (Reno) or 0.7 (CUBIC) of itself, and is
 //     repaired without a pause. BBR reacts to neither loss nor queues.
 //   - Idleness: the window is halved for each retransmission time-out without sending, down to ten segments, and slow start
@@ -31,8 +31,9 @@ struct TcpState {
   double since_loss = 0;                                       // acknowledged since the last loss
   double before_loss = 0;                                      // CUBIC's W_max; 0: no loss yet
   double reno = 0;                                             // Reno's window now: W_est of RFC 9438
-  double age = 0;                                              // time since the last loss, without pauses
-  double used = 0;                                             // recent maximum in flight
+  double origin = 0;         // window at which congestion avoidance began before the first loss; 0: it has not
+  double age = 0;            // time since then or since the last loss, without pauses
+  double used = 0;           // recent maximum in flight
   double left_of_round = 0;  // remaining bytes until those in flight at `used` are acknowledged
   bool limited = false;      // the window was fully used then
   double wait = 0;           // s: the smoothed RTT less the path's
@@ -85,12 +86,13 @@ class TcpSender {
   void watch_for_queues(double bytes, double length);
   void watch_round_trip(double bytes, double length);
   void grow(double bytes, double now);
+  double cubic_target(double now);
   void count_towards_loss(double bytes, double now);
 
   TcpWindow path_;
   double connections_ = 1, rate_ = 0;
   TcpState state_;
-  double last_loss_ = 0;                     // s; shifted by pauses
+  double curve_from_ = 0;                    // s, CUBIC's curve: the last loss or TcpState::origin; shifted by pauses
   double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K for that W_max
   double on_the_way_ = 0;                    // bytes of all connections
   double in_flight_ = 0;                     // the same as the kernel has them: queued bytes of the transfer included

@@ -29,10 +29,12 @@ using State = std::vector<ConnectionState>;
 
 bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)}); }
 
+// Before the first loss, age alone makes no difference to windows that came back in spite of it.
 bool same(const TcpState& a, const TcpState& b) {
   const auto numbers = [](const TcpState& s) {
-    return std::array{s.window, s.threshold, s.since_loss,    s.before_loss, s.reno,
-                      s.age,    s.used,      s.left_of_round, s.wait,        s.variation};
+    const double age = s.before_loss > 0 ? s.age : 0;
+    return std::array{s.window, s.threshold, s.since_loss,    s.before_loss, s.reno,     s.origin,
+                      age,      s.used,      s.left_of_round, s.wait,        s.variation};
   };
   const auto x = numbers(a), y = numbers(b);
   return a.limited == b.limited && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
