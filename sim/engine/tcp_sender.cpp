@@ -23,12 +23,10 @@ constexpr double kHystartLeastWindow = 16;                              // segme
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
 constexpr double kShareAhead = 0.25;
 
-// tcp_rtt_estimator: weight of the older samples, each of an acknowledgement of two segments (RFC 5681, section 4.2); the
-// deviation's part that stays per round trip; its largest value, four times over, while the mean moves to a new RTT by an
-// eighth per sample and the deviation follows by a quarter: 8 ((7/8)^5 - (3/4)^5) of the difference. Smaller changes count as
-// none.
-constexpr double kSmoothing = 7.0 / 8, kSegmentsPerSample = 2, kVariationKept = 0.75, kVariationOfJump = 2.2,
-                 kLeastDeviation = 1e-3;
+// tcp_rtt_estimator: a sample of each acknowledgement of two segments (RFC 5681, section 4.2); the part of the variation that
+// stays per window of acknowledgements. After that many samples the mean follows at a constant distance. Smaller changes
+// count as none.
+constexpr double kSegmentsPerSample = 2, kVariationKept = 0.75, kMostSamples = 64, kLeastDeviation = 1e-3;
 
 // RFC 5681 and RFC 9438: remaining window after a loss, CUBIC's scale (segments / s^3), its Reno-friendly slope.
 constexpr double kRenoBeta = 0.5, kCubicBeta = 0.7, kCubicScale = 0.4;
@@ -117,22 +115,37 @@ void TcpSender::watch_for_queues(double bytes, double length) {
 }
 
 void TcpSender::watch_round_trip(double bytes, double length) {
-  const double rtt = path_.rtt.value;
-  double wait = std::max(0.0, in_flight_ * length / bytes - rtt);
+  const double queued = std::max(0.0, in_flight_ * length / bytes - path_.rtt.value);
   if (sleeps_on_buffer()) {
-    wait = std::max(wait, length);  // a burst of the part of the buffer that was free
-    state_.behind = wait;
+    state_.behind = std::max(queued, length);  // a burst of the part of the buffer that was free
+    sample(state_.behind, state_.behind, bytes);
+  } else if (burst_) {
+    state_.behind = length;
+    sample(0, std::max(queued, length), bytes);
   } else {
-    state_.behind = burst_ ? length : wait;
-    if (burst_) wait = std::max(wait, length / 2);
+    state_.behind = queued;
+    sample(queued, queued, bytes);
   }
-  const double off = std::abs(wait - state_.wait);
-  if (off < kLeastDeviation * rtt && state_.variation == 0) return;
-  const double rounds = length / (rtt + wait),
-               samples = bytes / connections_ / path_.segment.value / kSegmentsPerSample;
-  state_.variation = std::max(state_.variation * std::pow(kVariationKept, rounds), kVariationOfJump * off);
+}
+
+// Acknowledgements of these bytes, of which the first waited this long and the last that long.
+void TcpSender::sample(double first, double last, double bytes) {
+  const double least = kLeastDeviation * path_.rtt.value;
+  if (std::abs(first - state_.wait) < least && std::abs(last - state_.wait) < least && state_.variation == 0) return;
+  const double samples = std::max(1.0, std::round(bytes / connections_ / path_.segment.value / kSegmentsPerSample));
+  const double more = (last - first) / samples, end = std::min(samples, kMostSamples);
+  double wait = first, most = 0;
+  for (double i = 0; i < end; ++i) {
+    wait += more;
+    const double off = wait - state_.wait, beyond = std::abs(off) - state_.deviation / 4;
+    state_.wait += off / 8;
+    state_.deviation += off < 0 && beyond > 0 ? beyond / 8 : beyond;
+    most = std::max(most, state_.deviation);
+  }
+  state_.wait += last - wait;
+  const double settled = std::max(most, path_.timeout_margin.value);
+  state_.variation = settled + std::max(0.0, state_.variation - settled) * std::pow(kVariationKept, bytes / in_flight_);
   if (state_.variation <= path_.timeout_margin.value) state_.variation = 0;  // does not bind
-  state_.wait = wait + (state_.wait - wait) * std::pow(kSmoothing, samples);
 }
 
 void TcpSender::acknowledged(double bytes, double now) {

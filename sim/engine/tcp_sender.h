@@ -11,7 +11,8 @@
 //   - Idleness: the window is halved for each retransmission time-out without sending, down to ten segments, and slow start
 //     leads back to 3/4 of its former value (tcp_cwnd_restart, net/ipv4/tcp_output.c, after RFC 2861). BBR keeps it.
 //   - Time-outs: the smoothed RTT and 200 ms, or four mean deviations where they are more (tcp_rtt_estimator,
-//     net/ipv4/tcp_input.c). A sample has what the bytes waited in queues: bytes in flight over their rate, by Little's law.
+//     net/ipv4/tcp_input.c, sample by sample). A sample has what the bytes waited in queues: bytes in flight over their rate,
+//     by Little's law; the bytes of a burst wait for those before them.
 //   - A program that sleeps on a full send buffer is woken once a third of it is free (sk_stream_min_wspace,
 //     include/net/sock.h).
 //
@@ -38,7 +39,8 @@ struct TcpState {
   bool limited = false;      // the window was fully used then
   double wait = 0;           // s: the smoothed RTT less the path's
   double behind = 0;         // s: how long the last segment waited to leave
-  double variation = 0;      // s: four mean deviations of RTT samples; 0: at most 200 ms
+  double deviation = 0;      // s: four mean deviations of RTT samples
+  double variation = 0;      // s: the largest of these, which decays; 0: at most 200 ms
 
   bool operator==(const TcpState&) const = default;
 };
@@ -85,6 +87,7 @@ class TcpSender {
   void watch_use();
   void watch_for_queues(double bytes, double length);
   void watch_round_trip(double bytes, double length);
+  void sample(double first, double last, double bytes);
   void grow(double bytes, double now);
   double cubic_target(double now);
   void count_towards_loss(double bytes, double now);

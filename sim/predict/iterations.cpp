@@ -33,8 +33,8 @@ bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0,
 bool same(const TcpState& a, const TcpState& b) {
   const auto numbers = [](const TcpState& s) {
     const double age = s.before_loss > 0 ? s.age : 0;
-    return std::array{s.window, s.threshold, s.since_loss,    s.before_loss, s.reno,     s.origin,
-                      age,      s.used,      s.left_of_round, s.wait,        s.variation};
+    return std::array{s.window, s.threshold, s.since_loss,    s.before_loss, s.reno,      s.origin,
+                      age,      s.used,      s.left_of_round, s.wait,        s.deviation, s.variation};
   };
   const auto x = numbers(a), y = numbers(b);
   return a.limited == b.limited && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
