@@ -1,6 +1,8 @@
 #include "sim/base/error.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,18 @@ std::string_view shown_line(const Place& place) {
 
 bool is_inside(const Place& place, std::string_view line) {
   return place.column >= 1 && static_cast<std::size_t>(place.column) <= line.size() + 1;
+}
+
+// Errors that an anchor of YAML repeats, by the keys that take it, are told once.
+std::vector<Error> told_once(std::vector<Error> errors) {
+  std::set<std::tuple<std::string, int, int, std::string>> told;
+  std::erase_if(errors, [&](const Error& one) {
+    if (!one.place.source || one.place.column == 0) return false;
+    const std::size_t path = one.text.find(": ");  // the key's
+    const std::string what = path == std::string::npos ? one.text : one.text.substr(path);
+    return !told.emplace(one.place.source->name, one.place.line, one.place.column, what).second;
+  });
+  return errors;
 }
 
 // Keeps the first errors only.
@@ -67,7 +81,8 @@ std::string to_string(const Error& error) {
 }
 
 InputError::InputError(std::vector<Error> errors)
-    : std::runtime_error(errors.empty() ? "invalid input" : errors.front().text), errors_(bounded(std::move(errors))) {}
+    : std::runtime_error(errors.empty() ? "invalid input" : errors.front().text),
+      errors_(bounded(told_once(std::move(errors)))) {}
 
 InputError::InputError(Place place, std::string text)
     : InputError(std::vector<Error>{{std::move(place), std::move(text)}}) {}

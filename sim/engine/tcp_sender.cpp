@@ -16,10 +16,11 @@ constexpr double kWidestWindow = 2.0;         // relative to the bytes in flight
 constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
 constexpr double kLeastWindow = 2;            // segments
 
-// HyStart: begins at 16 segments (hystart_low_window); late means more than RTT / 8, within 4 and 16 ms
+// HyStart: begins at 16 segments (hystart_low_window); in a train, acknowledgements follow within 2 ms (hystart_ack_delta); late means more than RTT / 8, within 4 and 16 ms
 // (HYSTART_DELAY_MIN and _MAX). It takes the least RTT of a round, that of its first segments. Of connections that start
 // together, half of the others come first on average, with two bytes for each that leaves meanwhile: half of theirs wait.
 constexpr double kHystartLeastWindow = 16;                              // segments
+constexpr double kMostAckDistance = 2e-3;                               // s
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
 constexpr double kShareAhead = 0.25;
 
@@ -102,10 +103,16 @@ Acknowledgements TcpSender::left(double bytes, double length) {
   return out;
 }
 
+// Acknowledgements of these bytes on each connection, of two segments each (RFC 5681, section 4.2).
+double TcpSender::samples_of(double bytes) const {
+  return bytes / connections_ / path_.segment.value / kSegmentsPerSample;
+}
+
 void TcpSender::watch_for_queues(double bytes, double length) {
   if (!is_cubic() || !in_slow_start() || state_.window <= kHystartLeastWindow * path_.segment.value) return;
   const double rtt = path_.rtt.value;
-  if (length > rtt / 2) {
+  const bool train = length <= kMostAckDistance * samples_of(bytes);
+  if (train && length > rtt / 2) {
     // Detected within the round: acknowledgements up to then have enlarged the window.
     state_.threshold = state_.window + bytes / connections_ / length * rtt / 2;
   } else if ((length - bytes / connections_ / rate_) * kShareAhead >
@@ -132,7 +139,7 @@ void TcpSender::watch_round_trip(double bytes, double length) {
 void TcpSender::sample(double first, double last, double bytes) {
   const double least = kLeastDeviation * path_.rtt.value;
   if (std::abs(first - state_.wait) < least && std::abs(last - state_.wait) < least && state_.variation == 0) return;
-  const double samples = std::max(1.0, std::round(bytes / connections_ / path_.segment.value / kSegmentsPerSample));
+  const double samples = std::max(1.0, std::round(samples_of(bytes)));
   const double more = (last - first) / samples, end = std::min(samples, kMostSamples);
   double wait = first, most = 0;
   for (double i = 0; i < end; ++i) {

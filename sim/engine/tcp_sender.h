@@ -82,6 +82,7 @@ class TcpSender {
  private:
   double usable() const;
   bool sleeps_on_buffer() const;
+  double samples_of(double bytes) const;
   bool in_slow_start() const { return state_.window < state_.threshold; }
   bool is_cubic() const { return path_.congestion_control == CongestionControl::kCubic; }
   void watch_use();

@@ -57,6 +57,19 @@ TEST(Error, KeepsControlCharactersFromTheTerminal) {
             "     ^");
 }
 
+// An anchor of YAML stands once and has several keys.
+TEST(InputError, TellsOnceWhatIsWrongAtAPlaceUnderSeveralKeys) {
+  const auto source = std::make_shared<Source>(Source{"a.yaml", "nic: 3\n"});
+  const Place place{source, 1, 6}, other{source, 1, 1};
+  const InputError error({{place, "vms.a.nic: no unit"},
+                          {place, "vms.b.nic: no unit"},
+                          {place, "vms.a.nic: too few"},
+                          {other, "vms.b.nic: no unit"},
+                          {{}, "vms.b.nic: no unit"}});
+  ASSERT_EQ(error.errors().size(), 4u);
+  EXPECT_EQ(error.errors()[1].text, "vms.a.nic: too few");
+}
+
 TEST(InputError, KeepsTheWholeListAndSaysTheFirst) {
   const InputError error({{{}, "first"}, {{}, "second"}});
   EXPECT_STREQ(error.what(), "first");

@@ -79,6 +79,17 @@ std::vector<Point> tcp_points() {
       if (timeouts == 0) add("several", what);
     }
   }
+  // The same between continents.
+  for (const double rtt : {260.0, 476.0}) {
+    for (const double timeouts : {0.0, 0.75, 1.5}) {
+      Case what = usual(rtt, 8 * kMebi);
+      what.rate = 342;
+      what.connections = 16;
+      what.mtu = 9000;
+      add("far", warm(what, timeouts));
+      if (timeouts == 0) add("far", what);
+    }
+  }
   for (const double rtt : {57.4, 103.0}) {
     for (const double timeouts : {0.5, 1.5, 2.5, 4.5, 8.0}) {
       Case what = warm(usual(rtt, 4 * kMega), timeouts);
