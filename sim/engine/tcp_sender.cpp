@@ -152,7 +152,7 @@ void TcpSender::sample(double first, double last, double bytes) {
   state_.wait += last - wait;
   const double settled = std::max(most, path_.timeout_margin.value);
   state_.variation = settled + std::max(0.0, state_.variation - settled) * std::pow(kVariationKept, bytes / in_flight_);
-  if (state_.variation <= path_.timeout_margin.value) state_.variation = 0;  // does not bind
+  if (state_.variation <= path_.timeout_margin.value + least) state_.variation = 0;  // does not bind
 }
 
 void TcpSender::acknowledged(double bytes, double now) {

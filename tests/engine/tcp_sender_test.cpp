@@ -195,13 +195,74 @@ TEST(TcpSender, ATimeOutCoversWhatBytesWaitInQueues) {
     sender.resume(idle);
     return sender.state(0).window / before;
   };
-  // The first samples: four deviations, 2.2 x 0.4 s, are more than 200 ms. The last byte of the burst waited 0.5 s.
-  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.5 - 0.01, 0), 1);
-  EXPECT_EQ(kept(0.5 + 2.2 * 0.4 - 0.5 + 0.01, 0), 0.5);
+  // 500 samples, each waits a millisecond longer: the mean stays 7 behind the last, 0.5 s, and four deviations are 4 x 8 ms.
+  EXPECT_EQ(kept(0.1 + 0.493 + 0.2 - 0.5 - 0.001, 0), 1);
+  EXPECT_EQ(kept(0.1 + 0.493 + 0.2 - 0.5 + 0.001, 0), 0.5);
   // After some round trips 0.5 + 0.2 s are left. The last byte waited 0.4 s of these.
   EXPECT_EQ(kept(0.29, 20), 1);
   EXPECT_EQ(kept(0.31, 20), 0.5);
   EXPECT_EQ(kept(0.31 + 0.7, 20), 0.25);
+}
+
+// tcp_rtt_estimator by hand: a sample moves the mean by an eighth of the distance, and four deviations by the distance less a
+// quarter of theirs; below the mean by an eighth of that, where it is more.
+TEST(TcpSender, RoundTripsAreSampledAsTheKernelDoes) {
+  TcpWindow window = path(CongestionControl::kCubic);
+  window.timeout_margin = Seconds{0.2};
+  TcpSender sender(window, 1, INFINITY, {.window = 1000 * kSegment}, 0);
+  const auto burst = [&](double segments, double length) {
+    sender.resume(0);
+    const double bytes = sender.take(segments * kSegment);
+    sender.left(bytes, length);
+    sender.acknowledged(bytes, 0);
+    return sender.state(0);
+  };
+  TcpState state = burst(4, 1);  // samples of 0.5 and 1 s
+  EXPECT_NEAR(state.wait, 0.5 / 8 + 0.9375 / 8, 1e-12);
+  EXPECT_NEAR(state.deviation, 0.5 + 0.9375 - 0.5 / 4, 1e-12);
+  EXPECT_NEAR(state.variation, 1.3125, 1e-12);
+  state = burst(2, 0.1);  // a sample of 0.1 s, 0.0796875 below the mean and within a quarter of the deviations
+  EXPECT_NEAR(state.wait, 0.1796875 - 0.0796875 / 8, 1e-12);
+  EXPECT_NEAR(state.deviation, 1.3125 + 0.0796875 - 1.3125 / 4, 1e-12);
+  EXPECT_NEAR(state.variation, 1.0640625 + 0.75 * (1.3125 - 1.0640625), 1e-12);
+  for (int i = 0; i < 60; ++i) state = burst(2, 0.1);
+  EXPECT_NEAR(state.wait, 0.1, 1e-3);
+  EXPECT_EQ(state.variation, 0);
+  state = burst(2, 0.02);  // 0.08 below
+  EXPECT_NEAR(state.deviation, 0.08 / 8, 1e-3);
+}
+
+// Before the first loss the curve rises from where congestion avoidance began, by at least a twentieth of what is
+// acknowledged and at most half of it; its clock stands still in pauses.
+TEST(TcpSender, CubicRisesBeforeTheFirstLoss) {
+  const auto grown = [](double pause, double after) {
+    TcpSender sender(path(CongestionControl::kCubic), 1, INFINITY,
+                     {.window = 100 * kSegment, .threshold = 100 * kSegment}, 0);
+    const auto send = [&](double segments, double now) {
+      sender.acknowledged(sender.take(segments * kSegment), now);
+      return sender.state(now).window / kSegment;
+    };
+    const double first = send(100, 0);  // 0.4 x 0.1^3 segments above 100 are less than 5 %
+    EXPECT_NEAR(first, 105, 1e-9);
+    sender.resume(pause);
+    return send(first, after) / first - 1;
+  };
+  EXPECT_NEAR(grown(0, 2.9), (100 + 0.4 * 27) / 105 - 1, 1e-9);  // 3 s with the round trip
+  EXPECT_NEAR(grown(1, 3.9), (100 + 0.4 * 27) / 105 - 1, 1e-9);
+  EXPECT_NEAR(grown(0, 1.9), 0.05, 1e-9);
+  EXPECT_NEAR(grown(0, 9.9), 0.5, 1e-9);
+}
+
+// A train's acknowledgements follow within 2 ms: 200 segments over 0.15 s do on one connection, and not where each of sixteen
+// has its part of them.
+TEST(TcpSender, ATrainNeedsAcknowledgementsInQuickSuccession) {
+  const auto threshold = [](int connections) {
+    TcpSender sender(path(CongestionControl::kCubic), connections, 1e3 * kSegment, {.window = 200.0 * kSegment}, 0);
+    sender.left(sender.take(200 * kSegment), 0.15);
+    return sender.state(0).threshold;
+  };
+  EXPECT_LT(threshold(1), INFINITY);
+  EXPECT_EQ(threshold(16), 200 * kSegment);  // late behind the others
 }
 
 TEST(TcpSender, APauseLeavesTenSegmentsAlsoWhereTheReceiverOffersFewerAtFirst) {

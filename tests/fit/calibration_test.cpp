@@ -114,15 +114,15 @@ TEST(Fit, AFigureThatCannotBeIsAnErrorOfItsRow) {
   request.experiments[0].cells.push_back({"gpt2m", "None", {"utah"}});
   Forecaster forecaster(request.experiments);
   const auto& cells = request.experiments[0].cells;
-  const Place row{std::make_shared<Source>(Source{"runs.csv", ""}), 3, 1};
+  const auto runs = std::make_shared<Source>(Source{"runs.csv", ""});
   request.pilots = {{{cells[1], Measure::kIteration, 5, 0.01},
-                     {cells[2], Measure::kIteration, 5, 0.01, row},
-                     {cells[2], Measure::kFits, 0, 0.01, row}}};
+                     {cells[2], Measure::kIteration, 5, 0.01, {runs, 3, 1}},
+                     {cells[2], Measure::kFits, 0, 0.01, {runs, 4, 1}}}};
   EXPECT_THAT(
       errors_of([&] { fit(request, forecaster, {.particles = 16, .seed = 1}); }),
       testing::ElementsAre(
           "runs.csv:3:1: error: gpt2m, None on utah cannot run for any value of the unknowns; slmsim run shows why",
-          "runs.csv:3:1: error: gpt2m, None on utah cannot run for any value of the unknowns; slmsim run shows why"));
+          "runs.csv:4:1: error: gpt2m, None on utah cannot run for any value of the unknowns; slmsim run shows why"));
 }
 
 // Six points of ten have the value 6, that of the spike; the others 1 and 60, below and above it. By their coordinates 6
