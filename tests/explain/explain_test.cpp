@@ -113,6 +113,18 @@ TEST(Explain, ASlowLinkIsFoundByItsName) {
   EXPECT_NEAR(given_back(e, "wan"), 2 * kStep / 100, 1e-3);
 }
 
+// Each pair of VMs has a rate of its own, and an unlimited one is one too.
+TEST(Explain, ASlowLinkOfEachPairIsFoundByItsName) {
+  Scenario scenario = quick(2, 1);
+  for (auto& link : scenario.platform.links) {
+    link.forward.bandwidth = link.backward.bandwidth = BytesPerSecond{100};
+    link.bandwidth_of = BandwidthOf::kPair;
+  }
+  const Explanation e = only(scenario);
+  EXPECT_EQ(most(e), scenario.platform.links.front().name);
+  EXPECT_NEAR(given_back(e, most(e)), 2 * kStep / 100, 0.01 * 2 * kStep / 100);
+}
+
 TEST(Explain, ASlowNicAndASlowBusAreFoundByTheirVm) {
   Scenario nic = quick(2, 1);
   nic.platform.vms[1].type.nic = BytesPerSecond{100};
