@@ -178,8 +178,12 @@ Overrides mixed_precision(const Scenario& scenario, const Group& group) {
 }  // namespace
 
 std::string set_words(const std::vector<std::string>& set) {
-  std::string out;
-  for (const auto& text : set) out += (out.empty() ? "" : " --set ") + shell_word(text);
+  constexpr std::size_t kMost = 8, kFirst = 2;
+  const bool all = set.size() <= kMost;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < (all ? set.size() : kFirst); ++i) words.push_back(shell_word(set[i]));
+  std::string out = fmt::format("{}", fmt::join(words, " --set "));
+  if (!all) out += fmt::format(" and {} more of --format json", set.size() - kFirst);
   return out;
 }
 

@@ -18,7 +18,7 @@ struct WhatIf {
   Seconds iteration, job;
 };
 
-// "nccl.NCCL_ALGO=Tree --set ...", to follow the first --set on a shell's command line.
+// "nccl.NCCL_ALGO=Tree --set ...", to follow the first --set on a shell's command line; of many, the first two.
 std::string set_words(const std::vector<std::string>& set);
 
 struct Explanation {

@@ -113,6 +113,11 @@ TEST(Explain, ASlowLinkIsFoundByItsName) {
   EXPECT_NEAR(given_back(e, "wan"), 2 * kStep / 100, 1e-3);
 }
 
+TEST(SetWords, AreOfAShellAndOfManyTheFirst) {
+  EXPECT_EQ(set_words({"a=1", "b=[x, y]"}), "a=1 --set 'b=[x, y]'");
+  EXPECT_EQ(set_words(std::vector<std::string>(64, "a=1")), "a=1 --set a=1 and 62 more of --format json");
+}
+
 // Each pair of VMs has a rate of its own, and an unlimited one is one too.
 TEST(Explain, ASlowLinkOfEachPairIsFoundByItsName) {
   Scenario scenario = quick(2, 1);
