@@ -108,21 +108,26 @@ ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& ker
 // State in addition to weights, gradients and fp32 master, in bytes per parameter:
 //   adam      8     two moments in fp32 (Kingma and Ba, arXiv 1412.6980)
 //   adam8bit  2.03  two moments of a byte, each block of 256 with an fp32 scale (Dettmers et al., arXiv 2110.02861)
+//   adam16bit 4     two moments in the 16 bits of the weights, without an fp32 master: PyTorch's AdamW of a model in bf16
 //   momentum  4     one, in fp32: SGD with momentum
 //   sgd       0
 // Time: the bytes read and written once, at the memory's bandwidth. Where a stack states the bytes of its Adam, other
 // rules move less by the difference in state, which is read and written.
 
-enum class UpdateRule { kAdam, kAdam8bit, kMomentum, kSgd };
-// As scenarios write them: "adam", "adam8bit", "momentum", "sgd".
+enum class UpdateRule { kAdam, kAdam8bit, kAdam16bit, kMomentum, kSgd };
+// As scenarios write them: "adam", "adam8bit", "adam16bit", "momentum", "sgd".
 const std::vector<std::string>& update_rule_names();
 // Bytes of state per parameter.
 double state_of(UpdateRule rule);
 
-// Number formats of weights and gradients in an update. 16-bit weights have an fp32 master.
+// Number formats of weights and gradients in an update. 16-bit weights have an fp32 master, but with adam16bit.
 struct Update {
   Precision weights = Precision::kFp16, gradients = Precision::kFp16;
   UpdateRule rule = UpdateRule::kAdam;
+
+  bool has_master() const { return element_bytes(weights) < 4 && rule != UpdateRule::kAdam16bit; }
+  // Of the weights that the rule updates.
+  double element() const { return rule == UpdateRule::kAdam16bit ? element_bytes(weights) : 4; }
 };
 
 // Time for `parameters` parameters on this GPU. `basis`, if given, is extended: measured kernels are Adam's.

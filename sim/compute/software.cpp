@@ -160,41 +160,43 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
 }
 
 const std::vector<std::string>& update_rule_names() {
-  static const std::vector<std::string> kNames = {"adam", "adam8bit", "momentum", "sgd"};
+  static const std::vector<std::string> kNames = {"adam", "adam8bit", "adam16bit", "momentum", "sgd"};
   return kNames;
 }
 
 double state_of(UpdateRule rule) {
   constexpr double kFull = 4;
   if (rule == UpdateRule::kAdam8bit) return 2 * (1 + kFull / kScaledBlock);
-  if (rule == UpdateRule::kMomentum) return kFull;
+  if (rule == UpdateRule::kMomentum || rule == UpdateRule::kAdam16bit) return kFull;
   return rule == UpdateRule::kSgd ? 0 : 2 * kFull;
 }
 
 Seconds update_time(double parameters, const Gpu& gpu, const Update& update, const Software& software,
                     TimeBasis* basis) {
   const double state = state_of(update.rule);
-  const bool adams = update.rule == UpdateRule::kAdam && parameters > 0 && !software.adam_kernel.empty();
-  if (adams && was_timed(gpu, update.weights, software.adam_kernel)) {
+  const bool halved = update.rule == UpdateRule::kAdam16bit;  // all that the stack's Adam moves
+  const Precision timed = halved ? Precision::kFp32 : update.weights;
+  const bool adams = (halved || update.rule == UpdateRule::kAdam) && parameters > 0 && !software.adam_kernel.empty();
+  if (adams && was_timed(gpu, timed, software.adam_kernel)) {
     KernelShape kernel = adam_kernel(parameters);
     kernel.name = software.adam_kernel;
-    const ProfileTime time = profile_time(gpu, update.weights, kernel);
+    const ProfileTime time = profile_time(gpu, timed, kernel);
     if (basis) *basis += time.basis;
-    return time.time;
+    return time.time * (halved ? 0.5 : 1);
   }
   if (software.adam > 0) {
-    const double moved = software.adam - 2 * (state_of(UpdateRule::kAdam) - state);
+    const double moved = halved ? software.adam / 2 : software.adam - 2 * (state_of(UpdateRule::kAdam) - state);
     const Seconds time = Bytes{parameters * moved} / gpu.bandwidth() + software.launch;
     if (basis) basis->roofline += time;
     return time;
   }
-  const bool master = element_bytes(update.weights) < 4;
-  const double read = element_bytes(update.gradients) + 4 + state;
-  const double written = 4 + state + (master ? element_bytes(update.weights) : 0);
+  const bool master = update.has_master();
+  const double read = element_bytes(update.gradients) + update.element() + state;
+  const double written = update.element() + state + (master ? element_bytes(update.weights) : 0);
   if (gpu.kernels && gpu.kernels->knows_others() && parameters > 0) {
     // Measured with Adam's state and gradients in training precision; other formats scale the time.
-    const double measured =
-        element_bytes(update.weights) + 4 + 8 + 4 + 8 + (master ? element_bytes(update.weights) : 0);
+    const double measured = element_bytes(update.weights) + 4 + 8 + 4 + 8 +
+                            (element_bytes(update.weights) < 4 ? element_bytes(update.weights) : 0);
     const ProfileTime kernel = profile_time(gpu, update.weights, adam_kernel(parameters));
     if (basis) *basis += kernel.basis;
     return kernel.time * ((read + written) / measured);

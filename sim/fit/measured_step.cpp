@@ -129,8 +129,7 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
                     : adam == 2                ? "the optimizer's loop over single tensors is not modelled"
                     : step.lora > 0 && !step.has_config()
                         ? "adapters on one product for queries, keys and values are not modelled"
-                    : step.all_in_16_bits && step.lora == 0 ? "AdamW with moments in 16 bits is not modelled"
-                                                            : other_model;
+                        : other_model;
   if (why)
     out.skipped.push_back({step.title, why});
   else
@@ -143,7 +142,9 @@ std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
   std::string gpus;
   for (int i = 0; i < step.gpus; ++i) gpus += (i ? ", \"" : "\"") + gpu + "\"";
   const char* attention = !step.flash ? "unfused" : is_half(step.precision) ? "flash" : "memory_efficient";
-  const std::string lora = step.lora > 0 ? fmt::format(", lora: {{rank: {}}}", step.lora) : "";
+  const std::string lora = step.lora > 0         ? fmt::format(", lora: {{rank: {}}}", step.lora)
+                           : step.all_in_16_bits ? ", optimizer: adam16bit"
+                                                 : "";
   return fmt::format(R"(name: step
 models: [{{{}}}]
 techniques: {{DDP: {{micro_batches: {}, recompute: {}}}}}

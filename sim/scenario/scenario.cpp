@@ -219,6 +219,11 @@ class ScenarioReader {
       software.error("stack",
                      fmt::format("with stack {} gradients are in fp32; set training.gradient_precision to fp32",
                                  scenario_.software.stack));
+    } else if (training.optimizer == UpdateRule::kAdam16bit) {
+      software.error("stack",
+                     fmt::format("with stack {} weights are in fp32, not in 16 bits as adam16bit updates; take "
+                                 "stack eager or compiled",
+                                 scenario_.software.stack));
     }
   }
 

@@ -103,6 +103,10 @@ class TrainingReader {
                        precision_names(), static_cast<std::size_t>(t_.precision)));
     t_.optimizer = static_cast<UpdateRule>(fields_.choice(
         {"optimizer", "Optimizer of the weights; its state counts in memory and time."}, update_rule_names(), 0));
+    if (t_.optimizer == UpdateRule::kAdam16bit && !is_half(t_.precision))
+      fields_.error("optimizer", fmt::format("{}: adam16bit keeps its moments as weights in 16 bits; with precision {} "
+                                             "it is adam",
+                                             fields_.path_of("optimizer"), name_in(precision_names(), t_.precision)));
     if (const Node* lora = fields_.child(
             {"lora", "Low-rank adapters (LoRA): only they are trained; the model's own parameters are frozen.",
              "none"}))

@@ -140,14 +140,15 @@ TEST(MeasuredSteps, AreReadFromAFolder) {
 // that are not modelled, the prediction says so.
 TEST(MeasuredSteps, OfEveryFamilyTakeTheMeasuredMemory) {
   const MeasuredSteps read = read_measured_steps(SLMSIM_SOURCE_DIR "/tests/reference/h200/families");
-  EXPECT_THAT(read.steps, SizeIs(61));
-  EXPECT_THAT(read.skipped, SizeIs(12));
+  EXPECT_THAT(read.steps, SizeIs(73));
   for (const StepComparison& one : compare_steps(read.steps, "h200", "", {})) {
     const std::string& title = one.measured.title;
     ASSERT_TRUE(one.memory_error()) << title;
     const bool otherwise = title.starts_with("falcon") || title.starts_with("xglm") || title.starts_with("cohere") ||
                            title.starts_with("persimmon");
-    EXPECT_NEAR(*one.memory_error(), 0, otherwise ? 0.25 : 0.025) << title;
+    // Eager attention of Bloom in 16 bits keeps its softmax in fp32; other models in 16 bits cast in ways of their own.
+    const bool in_16_bits = one.measured.all_in_16_bits, bloom = in_16_bits && title.starts_with("bloom");
+    EXPECT_NEAR(*one.memory_error(), 0, otherwise || bloom ? 0.25 : in_16_bits ? 0.1 : 0.025) << title;
   }
 }
 

@@ -85,6 +85,16 @@ TEST_F(ScenarioFile, RefusesAutocastWhereNothingIsCast) {
               IsEmpty());
 }
 
+TEST_F(ScenarioFile, RefusesMomentsIn16BitsWhereWeightsAreNot) {
+  EXPECT_THAT(errors({"training.optimizer=adam16bit", "training.precision=fp32"}),
+              ElementsAre(HasSubstr("training.optimizer: adam16bit keeps its moments as weights in 16 bits; with "
+                                    "precision fp32 it is adam")));
+  EXPECT_THAT(errors({"software.stack=autocast", "training.precision=bf16", "training.gradient_precision=fp32",
+                      "training.optimizer=adam16bit"}),
+              ElementsAre(HasSubstr("with stack autocast weights are in fp32")));
+  EXPECT_THAT(errors({"training.optimizer=adam16bit", "training.precision=bf16"}), IsEmpty());
+}
+
 TEST_F(ScenarioFile, MayStateSingleKernelsInPlaceOfTheStacks) {
   const std::string moves = "{forward: {elements: 1}, backward: {elements: 2}, provenance: typical, source: here}";
   const Scenario s = load({"software.kernels={loss: " + moves + "}"});

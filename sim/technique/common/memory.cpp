@@ -30,8 +30,8 @@ StateBytes::StateBytes(const Training& training)
       gradient(element_bytes(training.gradient_precision)),
       moments(state_of(training.optimizer)) {
   const double full = element_bytes(Precision::kFp32);
-  if (weight < full) master = full;
-  if (gradient < full) gradient_copy = full;
+  if (training.update().has_master()) master = full;
+  if (gradient < training.update().element()) gradient_copy = full;
 }
 
 DeviceMemory empty_memory(int device, const Scenario& scenario) {

@@ -110,10 +110,11 @@ class ReplicaMoments {
   // Temporaries of PyTorch's Adam during its step: over lists of tensors (foreach) the roots of all second moments,
   // tensor by tensor two of the largest (torch/optim/adamw.py).
   Bytes temporaries() const {
-    if (!is_torch() || training_.optimizer != UpdateRule::kAdam) return {};
-    const double full = element_bytes(Precision::kFp32);
-    if (software_.adam_kernel == "adam_foreach") return Bytes{full * trained_};
-    return Bytes{software_.adam_kernel == "adam_single" ? 2 * full * largest_ : 0.0};
+    const UpdateRule rule = training_.optimizer;
+    if (!is_torch() || (rule != UpdateRule::kAdam && rule != UpdateRule::kAdam16bit)) return {};
+    const double element = training_.update().element();
+    if (software_.adam_kernel == "adam_foreach") return Bytes{element * trained_};
+    return Bytes{software_.adam_kernel == "adam_single" ? 2 * element * largest_ : 0.0};
   }
 
   Bytes gradients() const {

@@ -285,7 +285,7 @@ class RoundRun {
   // none; after a delay the outer parameters are mixed with the current ones.
   double cast_bytes() const {
     const double weight = element_bytes(scenario().training.precision);
-    const bool master = weight < kFp32Bytes;
+    const bool master = scenario().training.update().has_master();
     const bool in_place = how_.update == OuterUpdate::kAverage;
     if (in_place) return master ? kFp32Bytes + weight : 0;
     return kFp32Bytes + (how_.delay > 0 ? kFp32Bytes : 0) + weight + (master ? kFp32Bytes : 0);

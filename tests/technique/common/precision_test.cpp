@@ -46,6 +46,9 @@ TEST(StateBytes, FollowTheOptimizer) {
     training.optimizer = rule;
     EXPECT_EQ(StateBytes(training).optimizer(), 4 + state);  // with the fp32 master of fp16 weights
   }
+  training.optimizer = UpdateRule::kAdam16bit;  // weight, gradient and two moments of 2 bytes
+  EXPECT_EQ(StateBytes(training).all(), 8);
+  EXPECT_EQ(StateBytes(training).gradient_copy, 0);
 }
 
 TEST(Memory, FollowsTheOptimizerInEveryTechnique) {
