@@ -366,11 +366,8 @@ TEST(Adam, Moves28BytesPerParameterInMixedPrecision) {
   EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp16}, software()).value, 28e-3);
 }
 
-TEST(Adam, ReadsTwoBytesMoreOfFp32Gradients) {
+TEST(Adam, ReadsTwoBytesMoreOfFp32GradientsAndHasNoSecondCopyOfWeightsInFp32) {
   EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp32}, software()).value, 30e-3);
-}
-
-TEST(Adam, HasNoSecondCopyOfTheWeightsInFp32) {
   // Read: 4 + 4 + 8; written: 4 + 8.
   EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp32, Precision::kFp32}, software()).value, 28e-3);
 }
