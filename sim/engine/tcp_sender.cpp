@@ -16,9 +16,10 @@ constexpr double kWidestWindow = 2.0;         // relative to the bytes in flight
 constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
 constexpr double kLeastWindow = 2;            // segments
 
-// HyStart: begins at 16 segments (hystart_low_window); in a train, acknowledgements follow within 2 ms (hystart_ack_delta); late means more than RTT / 8, within 4 and 16 ms
-// (HYSTART_DELAY_MIN and _MAX). It takes the least RTT of a round, that of its first segments. Of connections that start
-// together, half of the others come first on average, with two bytes for each that leaves meanwhile: half of theirs wait.
+// HyStart: begins at 16 segments (hystart_low_window); acknowledgements of a train follow within 2 ms (hystart_ack_delta); late
+// means more than RTT / 8, within 4 and 16 ms (HYSTART_DELAY_MIN and _MAX). It takes the least RTT of a round, that of its
+// first segments. Of connections that start together, half of the others come first on average, with two bytes for each that
+// leaves meanwhile: half of theirs wait.
 constexpr double kHystartLeastWindow = 16;                              // segments
 constexpr double kMostAckDistance = 2e-3;                               // s
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
@@ -138,7 +139,8 @@ void TcpSender::watch_round_trip(double bytes, double length) {
 // Acknowledgements of these bytes, of which the first waited this long and the last that long.
 void TcpSender::sample(double first, double last, double bytes) {
   const double least = kLeastDeviation * path_.rtt.value;
-  if (std::abs(first - state_.wait) < least && std::abs(last - state_.wait) < least && state_.variation == 0) return;
+  const double farthest = std::max(std::abs(first - state_.wait), std::abs(last - state_.wait));
+  if (std::max(farthest, state_.deviation) < least && state_.variation == 0) return;
   const double samples = std::max(1.0, std::round(samples_of(bytes)));
   const double more = (last - first) / samples, end = std::min(samples, kMostSamples);
   double wait = first, most = 0;
