@@ -11,12 +11,8 @@ fi
 ((EUID == 0)) || { echo "error: only root may mount what a Debian in a folder needs" >&2; exit 2; }
 repo=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
-mounts=(proc sys dev dev/pts dev/shm root/.cache/ccache)
 if [[ $1 == --remove ]]; then
   root=$(readlink -m "$2")
-  for ((i = ${#mounts[@]} - 1; i >= 0; --i)); do
-    mountpoint -q "$root/${mounts[i]}" && umount "$root/${mounts[i]}"
-  done
   # A folder that is still mounted must not be removed with the rest.
   ! grep -qF " $root/" /proc/mounts || { echo "error: something is still mounted below $root" >&2; exit 1; }
   rm -rf --one-file-system "$root"
@@ -38,16 +34,23 @@ if [[ ! -e $root/etc/debian_version ]]; then
 fi
 cache=${CCACHE_DIR:-$HOME/.cache/ccache}
 mkdir -p "$cache" "$root/root/.cache/ccache" "$root/slmsim"
-mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-mountpoint -q "$root/sys" || mount -t sysfs sys "$root/sys"
-mountpoint -q "$root/dev" || { mount --bind /dev "$root/dev"; mount --make-private "$root/dev"; }
-mountpoint -q "$root/dev/pts" || mount -t devpts -o ptmxmode=0666 devpts "$root/dev/pts"
-mountpoint -q "$root/dev/shm" || mount -t tmpfs shm "$root/dev/shm"
-mountpoint -q "$root/root/.cache/ccache" || mount --bind "$cache" "$root/root/.cache/ccache"
 
 # Removes files that this commit no longer has; builds stay.
 find "$root/slmsim" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
 git -C "$repo" archive HEAD | tar -x -C "$root/slmsim"
 (($#)) || exit 0
-exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM="${TERM:-dumb}" \
-  chroot "$root" bash -c 'cd /slmsim && exec "$@"' bash "$@"
+
+# Mounts last as long as the command and are seen by it alone, so that whoever removes FOLDER never reaches the machine's /dev.
+enter() {
+  mount -t proc proc "$root/proc"
+  mount -t sysfs sys "$root/sys"
+  mount --bind /dev "$root/dev"
+  mount -t devpts -o ptmxmode=0666 devpts "$root/dev/pts"
+  mount -t tmpfs shm "$root/dev/shm"
+  mount --bind "$cache" "$root/root/.cache/ccache"
+  exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+    chroot "$root" bash -c 'cd /slmsim && exec "$@"' bash "$@"
+}
+export root cache
+export -f enter
+exec unshare --mount --propagation private bash -euc 'enter "$@"' bash "$@"
