@@ -32,13 +32,14 @@ bool is_inside(const Place& place, std::string_view line) {
   return place.column >= 1 && static_cast<std::size_t>(place.column) <= line.size() + 1;
 }
 
-// Errors that an anchor of YAML repeats, by the keys that take it, are told once.
+// Drops repetitions of an error inside a YAML anchor, which every key that uses the anchor reports under its own path.
 std::vector<Error> told_once(std::vector<Error> errors) {
   std::set<std::tuple<std::string, int, int, std::string>> told;
   std::erase_if(errors, [&](const Error& one) {
     if (!one.place.source || one.place.column == 0) return false;
-    const std::size_t path = one.text.find(": ");  // the key's
-    const std::string what = path == std::string::npos ? one.text : one.text.substr(path);
+    const std::size_t path = one.text.find(": ");
+    const bool is_path = path != std::string::npos && one.text.find(' ') > path;
+    const std::string what = is_path ? one.text.substr(path) : one.text;
     return !told.emplace(one.place.source->name, one.place.line, one.place.column, what).second;
   });
   return errors;

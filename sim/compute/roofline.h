@@ -126,7 +126,9 @@ struct Update {
   UpdateRule rule = UpdateRule::kAdam;
 
   bool has_master() const { return element_bytes(weights) < 4 && rule != UpdateRule::kAdam16bit; }
-  // Of the weights that the rule updates.
+  // Whether it is PyTorch's Adam, in either format.
+  bool is_adam() const { return rule == UpdateRule::kAdam || rule == UpdateRule::kAdam16bit; }
+  // Bytes per parameter of the copy of the weights that the optimizer updates.
   double element() const { return rule == UpdateRule::kAdam16bit ? element_bytes(weights) : 4; }
 };
 

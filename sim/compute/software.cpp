@@ -173,10 +173,9 @@ double state_of(UpdateRule rule) {
 
 Seconds update_time(double parameters, const Gpu& gpu, const Update& update, const Software& software,
                     TimeBasis* basis) {
-  const double state = state_of(update.rule);
   const bool halved = update.rule == UpdateRule::kAdam16bit;  // all that the stack's Adam moves
   const Precision timed = halved ? Precision::kFp32 : update.weights;
-  const bool adams = (halved || update.rule == UpdateRule::kAdam) && parameters > 0 && !software.adam_kernel.empty();
+  const bool adams = update.is_adam() && parameters > 0 && !software.adam_kernel.empty();
   if (adams && was_timed(gpu, timed, software.adam_kernel)) {
     KernelShape kernel = adam_kernel(parameters);
     kernel.name = software.adam_kernel;
@@ -185,23 +184,23 @@ Seconds update_time(double parameters, const Gpu& gpu, const Update& update, con
     return time.time * (halved ? 0.5 : 1);
   }
   if (software.adam > 0) {
-    const double moved = halved ? software.adam / 2 : software.adam - 2 * (state_of(UpdateRule::kAdam) - state);
+    const double moved =
+        halved ? software.adam / 2 : software.adam - 2 * (state_of(UpdateRule::kAdam) - state_of(update.rule));
     const Seconds time = Bytes{parameters * moved} / gpu.bandwidth() + software.launch;
     if (basis) basis->roofline += time;
     return time;
   }
-  const bool master = update.has_master();
-  const double read = element_bytes(update.gradients) + update.element() + state;
-  const double written = update.element() + state + (master ? element_bytes(update.weights) : 0);
+  const auto bytes = [](const Update& one) {  // read, and written
+    return element_bytes(one.gradients) + 2 * (one.element() + state_of(one.rule)) +
+           (one.has_master() ? element_bytes(one.weights) : 0);
+  };
   if (gpu.kernels && gpu.kernels->knows_others() && parameters > 0) {
     // Measured with Adam's state and gradients in training precision; other formats scale the time.
-    const double measured = element_bytes(update.weights) + 4 + 8 + 4 + 8 +
-                            (element_bytes(update.weights) < 4 ? element_bytes(update.weights) : 0);
     const ProfileTime kernel = profile_time(gpu, update.weights, adam_kernel(parameters));
     if (basis) *basis += kernel.basis;
-    return kernel.time * ((read + written) / measured);
+    return kernel.time * (bytes(update) / bytes({update.weights, update.weights}));
   }
-  const Seconds time = Bytes{parameters * (read + written)} / (gpu.bandwidth() * software.memory) + software.launch;
+  const Seconds time = Bytes{parameters * bytes(update)} / (gpu.bandwidth() * software.memory) + software.launch;
   if (basis) basis->roofline += time;
   return time;
 }

@@ -145,17 +145,12 @@ void carry(Timeline& timeline, const std::vector<double>& bytes, const Repetitio
   for (Flow& flow : timeline.flows) flow.bytes *= bytes[flow.connection] / carried[flow.connection];
 }
 
-// Whether any two of the plan's GPUs are connected by a way that loses segments.
+// Whether the plan's connections may lose segments, as those over wide-area links do.
 bool may_lose_segments(const LowerRequest& request) {
-  std::vector<int> firsts;  // of the VMs
-  for (const int device : devices_of(request.plan)) {
-    if (firsts.empty() || !request.network.share_vm(firsts.back(), device)) firsts.push_back(device);
-  }
-  const auto loses = [&](int a, int b) {
-    return !request.network.share_vm(a, b) && request.network.route(a, b).window.loss > 0;
-  };
-  return std::ranges::any_of(firsts,
-                             [&](int a) { return std::ranges::any_of(firsts, [&](int b) { return loses(a, b); }); });
+  const Platform& platform = request.scenario.platform;
+  return spans_sites(platform, devices_of(request.plan)) &&
+         std::ranges::any_of(platform.links,
+                             [](const WanLink& link) { return link.forward.loss > 0 || link.backward.loss > 0; });
 }
 
 // Losses of a round on the connection that meets the fewest, of those that lose segments in it; infinite where none do. Others,
@@ -170,7 +165,7 @@ double least_losses_of_a_round(const TaskGraph& few, const TaskGraph& one_more) 
 }
 
 // Where a device's further rounds begin, from the middle of what `few` has on.
-std::vector<double> begins_of_rounds(const IterationSample& few, const IterationSample& more, int device, int rounds) {
+std::vector<double> begins_of_rounds(const FewBatches& few, const IterationSample& more, int device, int rounds) {
   const auto line = static_cast<std::size_t>(device);
   const std::vector<TaskId>& stream = more.lines[line];
   const std::size_t first = few.lines[line].size() / 2,
@@ -196,14 +191,12 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& al
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
   const int count = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1, request.plan);
   if (count + 2 * kLeastRounds * round > all) return std::nullopt;
-  const IterationSample few{sample(request, count, alike), {}};
-  const IterationSample one_more{sample(request, count + round, alike), {}};
-  const double losses = least_losses_of_a_round(few.graph(), one_more.graph());
-  if (count + (kFirstLosses + kCountedLosses) / losses * round > all) return std::nullopt;
-  const auto rounds_of = [&](double wanted) { return std::max(kLeastRounds, static_cast<int>(wanted / losses) + 1); };
-  const int first = rounds_of(kFirstLosses), counted = rounds_of(kCountedLosses), added = first + counted,
-            simulated = count + added * round;
-  if (std::isinf(losses) || simulated > all) return std::nullopt;
+  const FewBatches few = sample(request, count, alike);
+  const double losses = least_losses_of_a_round(few.graph(), sample(request, count + round, alike).graph());
+  const auto rounds_of = [&](double wanted) { return std::max<double>(kLeastRounds, std::floor(wanted / losses) + 1); };
+  const double first = rounds_of(kFirstLosses), counted = rounds_of(kCountedLosses), added = first + counted;
+  if (std::isinf(losses) || count + added * round > all) return std::nullopt;
+  const int simulated = count + static_cast<int>(added) * round;
   IterationSample more{sample(request, simulated, alike), {}};
   Iteration& out = more.iteration;
   out.times.before_last.resize(more.graph().connections().size());
@@ -213,7 +206,7 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& al
     return std::nullopt;
   }
   const int device = slowest_device(computing_times(more.graph()));
-  const std::vector<double> begins = begins_of_rounds(few, more, device, added);
+  const std::vector<double> begins = begins_of_rounds(few, more, device, static_cast<int>(added));
   const std::span later = std::span(begins).last(static_cast<std::size_t>(counted) + 1);
   const double left = static_cast<double>(all - simulated) / round;
   const Repetition again{later.front(), later.back() - later.front(), left / counted};
@@ -228,7 +221,7 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& al
     out.traffic = traffic_use(more.graph(), last, false, again);
   }
   last.end += Seconds{again.more()};
-  const double as_later = again.length / counted * first;  // what the first rounds take in later iterations
+  const double as_later = again.length / counted * first;  // time of as many rounds in later iterations
   out.times.times = {last.end, last.end - Seconds{later.front() - begins.front() - as_later}};
   out.times.cycle_start = 1;
   if (out.basis = more.lowered.basis; out.basis) {
@@ -306,6 +299,7 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouri
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<IterationSample> samples;
     samples.push_back({sample(request, few, alike), {}});
+    if (loses_segments(samples.front().graph())) return std::nullopt;
     if (tasks_of(samples.front().graph(), static_cast<double>(all) / few) <
         kWorthIt * 2 * static_cast<double>(samples.front().graph().tasks().size()))
       return std::nullopt;
@@ -314,7 +308,6 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request, Colouri
     // A further round adds no task, only time: the whole iteration is no larger.
     if (graph.tasks().size() == samples.back().graph().tasks().size()) return std::nullopt;
     const auto limits = capacities(graph);
-    if (loses_segments(graph)) return std::nullopt;
     if (!uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
     if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round, alike), {}});
     for (IterationSample& one : samples) {

@@ -68,6 +68,8 @@ TEST(InputError, TellsOnceWhatIsWrongAtAPlaceUnderSeveralKeys) {
                           {{}, "vms.b.nic: no unit"}});
   ASSERT_EQ(error.errors().size(), 4u);
   EXPECT_EQ(error.errors()[1].text, "vms.a.nic: too few");
+  // What stands before the colon is no path.
+  EXPECT_EQ(InputError({{place, "DDP on a: no GPU"}, {place, "FSDP on a: no GPU"}}).errors().size(), 2u);
 }
 
 TEST(InputError, KeepsTheWholeListAndSaysTheFirst) {

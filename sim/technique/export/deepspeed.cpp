@@ -78,8 +78,7 @@ Export export_deepspeed(const ExportRequest& request) {
                                      nearest_batches(training.batch, gpus * plan.micro_batches)));
   if (training.optimizer == UpdateRule::kAdam8bit)
     out.cannot.emplace_back("its configuration has no 8-bit Adam; pass that of bitsandbytes to deepspeed.initialize");
-  if (training.optimizer == UpdateRule::kAdam16bit)
-    out.cannot.emplace_back("it keeps an fp32 master of weights in 16 bits; training.optimizer: adam counts it");
+  if (training.optimizer == UpdateRule::kAdam16bit) out.cannot.emplace_back(kKeepsMaster);
   if (!out.cannot.empty()) return out;
 
   Json json = {{"train_batch_size", training.batch},

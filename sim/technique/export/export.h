@@ -111,6 +111,9 @@ bool has_uneven_shares(const Stage& stage);
 bool is_hierarchical(const Plan& plan);
 inline constexpr const char* kNoHierarchicalSums =
     "gradients are summed inside VMs first, for which there is no option";
+// Of adam16bit.
+inline constexpr const char* kKeepsMaster =
+    "it keeps an fp32 master of weights in 16 bits; training.optimizer: adam counts it";
 
 // Compression of gradients as a communication hook of PyTorch's DistributedDataParallel (register_comm_hook). PyTorch's
 // own hooks are registered; for sums by shares and for the largest gradients a hook is generated.

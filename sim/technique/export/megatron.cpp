@@ -107,8 +107,7 @@ Export export_megatron(const ExportRequest& request) {
                                      training.batch, replicas, plan.micro_batches,
                                      nearest_batches(training.batch, plan.micro_batches * replicas)));
   if (training.optimizer == UpdateRule::kAdam8bit) out.cannot.emplace_back("it has no 8-bit Adam");
-  if (training.optimizer == UpdateRule::kAdam16bit)
-    out.cannot.emplace_back("it keeps an fp32 master of weights in 16 bits; training.optimizer: adam counts it");
+  if (training.optimizer == UpdateRule::kAdam16bit) out.cannot.emplace_back(kKeepsMaster);
   if (!out.cannot.empty()) return out;
 
   const auto add = [&](const char* name, auto value) { words.push_back(fmt::format("{} {}", name, value)); };

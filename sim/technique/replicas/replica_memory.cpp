@@ -110,8 +110,7 @@ class ReplicaMoments {
   // Temporaries of PyTorch's Adam during its step: over lists of tensors (foreach) the roots of all second moments,
   // tensor by tensor two of the largest (torch/optim/adamw.py).
   Bytes temporaries() const {
-    const UpdateRule rule = training_.optimizer;
-    if (!is_torch() || (rule != UpdateRule::kAdam && rule != UpdateRule::kAdam16bit)) return {};
+    if (!is_torch() || !training_.update().is_adam()) return {};
     const double element = training_.update().element();
     if (software_.adam_kernel == "adam_foreach") return Bytes{element * trained_};
     return Bytes{software_.adam_kernel == "adam_single" ? 2 * element * largest_ : 0.0};
