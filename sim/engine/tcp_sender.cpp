@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sim/engine/loss_distance.h"
+
 namespace slmsim {
 namespace {
 
@@ -11,6 +13,8 @@ namespace {
 constexpr double kFreeShareOfBuffer = 1.0 / 3;
 // Acknowledgements per full window, in view of kLeastShareOfWindow; more of them change results by at most 1 %.
 constexpr double kAcknowledgementsPerWindow = 12;
+
+constexpr double kRoundedBytes = 1e-3;  // bytes, in sums of pieces
 
 constexpr double kWidestWindow = 2.0;         // relative to the bytes in flight
 constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
@@ -51,6 +55,7 @@ TcpSender::TcpSender(const TcpWindow& path, int connections, double rate, const 
       connections_(connections),
       rate_(rate),
       state_(state),
+      loss_distance_(distance_to_loss(path, state.losses)),
       curve_from_(-state.age),
       on_the_way_(on_the_way) {
   if (state_.window <= 0) state_.window = path.initial.value;
@@ -84,11 +89,14 @@ double TcpSender::take(double remaining) {
   if (const double room = most - on_the_way_; room < remaining) {
     const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
     piece = whole(room);
-    if (piece < std::min(remaining, whole(most * share))) return 0;
+    if (piece < std::min(remaining, whole(most * share))) {
+      watch_use(usable());  // the kernel sends segment by segment, up to the window
+      return 0;
+    }
   }
   in_flight_ = std::min(most, on_the_way_ + remaining);
   on_the_way_ += piece;
-  watch_use();
+  watch_use(on_the_way_ / connections_);
   return piece;
 }
 
@@ -159,7 +167,7 @@ void TcpSender::sample(double first, double last, double bytes) {
 
 void TcpSender::acknowledged(double bytes, double now) {
   on_the_way_ -= bytes;
-  if (on_the_way_ < 1e-3) on_the_way_ = 0;  // sums of pieces have rounding errors
+  if (on_the_way_ < kRoundedBytes) on_the_way_ = 0;
   const double each = bytes / connections_;
   state_.left_of_round -= each;
   grow(each, now);
@@ -167,8 +175,7 @@ void TcpSender::acknowledged(double bytes, double now) {
 }
 
 // As tcp_cwnd_validate (net/ipv4/tcp_output.c): once per round, or when the bytes in flight reach a new maximum.
-void TcpSender::watch_use() {
-  const double used = on_the_way_ / connections_;
+void TcpSender::watch_use(double used) {
   const bool limited = used > state_.window - path_.segment.value;
   if (state_.left_of_round > 0 && !limited && used <= state_.used) return;
   state_.used = state_.left_of_round = used;
@@ -212,10 +219,16 @@ double TcpSender::cubic_target(double now) {
 }
 
 void TcpSender::count_towards_loss(double bytes, double now) {
-  const double distance = path_.segment.value / path_.loss;
+  const bool recovers = state_.recovers > 0;
+  state_.recovers = state_.recovers - bytes < kRoundedBytes ? 0 : state_.recovers - bytes;
   state_.since_loss += bytes;
-  if (state_.since_loss < distance) return;
-  state_.since_loss -= distance;
+  if (state_.since_loss < loss_distance_) return;
+  while (state_.since_loss >= loss_distance_) {
+    state_.since_loss -= loss_distance_;
+    loss_distance_ = distance_to_loss(path_, ++state_.losses);
+  }
+  if (recovers) return;
+  state_.recovers = on_the_way_ / connections_;
   const double window = usable();
   state_.before_loss = is_cubic() && window < state_.before_loss ? window * kFastConvergence : window;
   state_.window = std::max(window * (is_cubic() ? kCubicBeta : kRenoBeta), kLeastWindow * path_.segment.value);
@@ -225,6 +238,7 @@ void TcpSender::count_towards_loss(double bytes, double now) {
 
 void TcpSender::average(const TcpState& state, double now) {
   state_ = state;
+  loss_distance_ = distance_to_loss(path_, state_.losses);
   curve_from_ = now - state.age;
   on_the_way_ = 0;
 }

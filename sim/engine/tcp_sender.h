@@ -6,8 +6,9 @@
 //     behind other connections' queued bytes (Ha and Rhee 2011; hystart_update, net/ipv4/tcp_cubic.c).
 //   - Congestion avoidance: a segment per round trip (Reno, RFC 5681), or CUBIC's curve (RFC 9438, sections 4.1 to 4.3;
 //     before the first loss the curve from where it began, and at least 5 % per round trip, bictcp_update in tcp_cubic.c).
-//   - Loss: one segment of 1 / p, at even distances. It cuts the window to 0.5 (Reno) or 0.7 (CUBIC) of itself, and is
-//     repaired without a pause. BBR reacts to neither loss nor queues.
+//   - Loss: one segment of 1 / p (loss_distance.h). It cuts the window to 0.5 (Reno) or 0.7 (CUBIC) of itself, once for all
+//     segments that were in flight (tcp_fastretrans_alert, net/ipv4/tcp_input.c), and is repaired without a pause. BBR reacts to
+//     neither loss nor queues.
 //   - Idleness: the window is halved for each retransmission time-out without sending, down to ten segments, and slow start
 //     leads back to 3/4 of its former value (tcp_cwnd_restart, net/ipv4/tcp_output.c, after RFC 2861). BBR keeps it.
 //   - Time-outs: the smoothed RTT and 200 ms, or four mean deviations where they are more (tcp_rtt_estimator,
@@ -30,6 +31,8 @@ struct TcpState {
   double window = 0;                                           // congestion window
   double threshold = std::numeric_limits<double>::infinity();  // slow start ends here
   double since_loss = 0;                                       // acknowledged since the last loss
+  int losses = 0;            // so far
+  double recovers = 0;       // bytes in flight at the last cut, until they are acknowledged
   double before_loss = 0;                                      // CUBIC's W_max; 0: no loss yet
   double reno = 0;                                             // Reno's window now: W_est of RFC 9438
   double origin = 0;         // window at which congestion avoidance began before the first loss; 0: it has not
@@ -85,7 +88,7 @@ class TcpSender {
   double samples_of(double bytes) const;
   bool in_slow_start() const { return state_.window < state_.threshold; }
   bool is_cubic() const { return path_.congestion_control == CongestionControl::kCubic; }
-  void watch_use();
+  void watch_use(double used);
   void watch_for_queues(double bytes, double length);
   void watch_round_trip(double bytes, double length);
   void sample(double first, double last, double bytes);
@@ -96,6 +99,7 @@ class TcpSender {
   TcpWindow path_;
   double connections_ = 1, rate_ = 0;
   TcpState state_;
+  double loss_distance_ = 0;                 // acknowledged bytes from the last loss to the next
   double curve_from_ = 0;                    // s, CUBIC's curve: the last loss or TcpState::origin; shifted by pauses
   double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K for that W_max
   double on_the_way_ = 0;                    // bytes of all connections

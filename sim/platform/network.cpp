@@ -30,7 +30,7 @@ int site_of(const Platform& platform, int device) { return platform.vms[vm_of(pl
 
 Bytes mean_window(const TcpWindow& window) {
   if (window.loss <= 0 || window.congestion_control == CongestionControl::kBbr) return window.steady;
-  double segments = 1.22 / std::sqrt(window.loss);
+  double segments = 1.31 / std::sqrt(window.loss);
   if (window.congestion_control == CongestionControl::kCubic)
     segments = std::max(segments, 1.054 * std::pow(window.rtt.value / window.loss, 0.75));
   return std::min(window.steady, window.segment * std::max(1.0, segments));
@@ -215,6 +215,8 @@ Route Network::route(int from, int to, int nic, int relay) const {
   }
   route.socket_rate = std::min({vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate, each});
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
+  if (route.window.loss > 0)
+    route.window.loss_sequence = static_cast<std::uint64_t>(vm_out.site) << 32U | static_cast<std::uint64_t>(vm_in.site);
   // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
   constexpr Seconds kNegligibleRtt{1e-3};
   route.windowed = route.window.steady / rtt < highest_rate(route, 1) || rtt >= kNegligibleRtt || route.window.loss > 0;

@@ -4,6 +4,7 @@
 // techniques.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -43,6 +44,7 @@ struct TcpWindow {
   Bytes segment;
   Bytes restart;    // a pause leaves at least this window: initial_window segments; the receiver's stays as grown
   double loss = 0;  // share of segments
+  std::uint64_t loss_sequence = 0;  // numbers the ways that lose, each at distances of its own (sim/engine/loss_distance.h)
   CongestionControl congestion_control = CongestionControl::kReno;
   Bytes send_buffer;
   // The sending program sleeps on a full buffer (a blocking send(), epoll); NCCL's threads poll (ncclSocketProgressOpt,
@@ -56,8 +58,8 @@ struct TcpWindow {
 // number of flows per round trip.
 inline constexpr double kLeastShareOfWindow = 0.25;
 
-// Mean bytes in flight of a long transfer: W, or less under loss, by Mathis et al. (CCR 27(3), 1997, eq. 3) for Reno,
-// and by RFC 9438, eq. 6 for CUBIC where that is more. For estimates; the engine simulates every loss.
+// Mean bytes in flight of a long transfer: W, or less under loss, by Ott, Kemperman and Mathis (The stationary behavior of ideal
+// TCP congestion avoidance, 1996) for Reno, and by RFC 9438, eq. 6 for CUBIC where that is more. For estimates; the engine simulates every loss.
 Bytes mean_window(const TcpWindow& window);
 
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss);

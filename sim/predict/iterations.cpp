@@ -9,6 +9,7 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/in_order.h"
+#include "sim/engine/loss_distance.h"
 #include "sim/engine/loss_rate.h"
 #include "sim/engine/pending.h"
 
@@ -17,9 +18,14 @@ namespace {
 
 constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
 constexpr std::size_t kLastOnes = 6;
+// Iterations go on until each connection has met so many losses, which leave 2 % of error in the mean, or to the largest number
+// of iterations, or of those that are not like the one before. A connection that meets less than a share of what another meets is not waited for.
+constexpr int kEnoughLosses = 24;
+constexpr int kLossesOfFall = 8;  // leave 0.7^8 of CUBIC's window, a seventeenth
+constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;
+constexpr double kLeastShareOfLosses = 0.1;
 constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
 constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
-constexpr double kFallen = 0.8;     // share of the window at a first loss; less is more than chance
 constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
 // Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
 // of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
@@ -33,11 +39,11 @@ bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0,
 bool same(const TcpState& a, const TcpState& b) {
   const auto numbers = [](const TcpState& s) {
     const double age = s.before_loss > 0 ? s.age : 0;
-    return std::array{s.window, s.threshold, s.since_loss,    s.before_loss, s.reno,      s.origin,
-                      age,      s.used,      s.left_of_round, s.wait,        s.deviation, s.variation};
+    return std::array{s.window, s.threshold, s.since_loss,    s.recovers, s.before_loss, s.reno,     s.origin,
+                      age,      s.used,      s.left_of_round, s.wait,     s.deviation,   s.variation};
   };
   const auto x = numbers(a), y = numbers(b);
-  return a.limited == b.limited && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
+  return a.limited == b.limited && a.losses == b.losses && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
            return p == q || near(p, q);  // the threshold may be infinite
          });
 }
@@ -57,9 +63,11 @@ bool same(const State& a, const State& b) {
 
 // Connections that lose a segment within the largest number of simulated iterations.
 std::vector<std::size_t> losing_connections(const std::vector<double>& losses) {
+  const double most = losses.empty() ? 0 : *std::ranges::max_element(losses);
+  const double least = std::max(1.0 / static_cast<double>(kMostWithLosses), kLeastShareOfLosses * most);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < losses.size(); ++i) {
-    if (losses[i] * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+    if (losses[i] >= least) out.push_back(i);
   }
   return out;
 }
@@ -75,18 +83,21 @@ bool outlasts_its_start(Seconds iteration, const TaskGraph& graph, const std::ve
          std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return losses[i] >= kLosses; });
 }
 
-bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) {
-  return std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return state[i].tcp.before_loss > 0; });
+bool met_enough(const State& begin, const State& end, const std::vector<std::size_t>& losing) {
+  return std::ranges::all_of(
+      losing, [&](std::size_t i) { return end[i].tcp.losses - begin[i].tcp.losses >= kEnoughLosses; });
 }
 
-// Whether any of these connections loses at ever smaller windows from that state on: slow start led far above the window that
-// losses sustain, and while windows shrink, iterations take longer and longer, even where two or three agree by chance.
-bool windows_fall(const std::vector<State>& states, std::size_t from, const std::vector<std::size_t>& losing) {
-  return std::any_of(losing.begin(), losing.end(), [&](std::size_t i) {
-    const auto lost_at = [i](const State& s) { return s[i].tcp.before_loss; };
-    const auto first = states.begin() + static_cast<std::ptrdiff_t>(from);
-    return lost_at(states.back()) < kFallen * lost_at(*first) &&
-           std::is_sorted(first, states.end(), [&](const State& a, const State& b) { return lost_at(a) > lost_at(b); });
+// Whether each of these connections loses at a usual window before that iteration. Slow start leads far above the window that
+// losses sustain: while windows fall, iterations take longer and longer, even where two or three agree by chance. A loss at a
+// larger window than one before ends the fall, as do many losses.
+bool lose_as_usual(const std::vector<State>& states, std::size_t at, const std::vector<std::size_t>& losing) {
+  const auto before = states.begin() + static_cast<std::ptrdiff_t>(at);
+  return std::ranges::all_of(losing, [&](std::size_t i) {
+    const TcpState& now = states[at][i].tcp;
+    return now.losses >= kLossesOfFall || std::any_of(states.begin(), before, [&](const State& s) {
+             return s[i].tcp.before_loss > 0 && s[i].tcp.before_loss < now.before_loss;
+           });
   });
 }
 
@@ -98,15 +109,17 @@ double still_to_fall(const TaskGraph& graph, const State& state, const std::vect
   return most;
 }
 
-// Also moves the start of the stand-in iterations to where losses are usual. Two iterations that agree are enough where each
-// connection goes on as it did, but not where transfers meet: there they may agree by chance.
+// Also moves the start of the stand-in iterations to where losses are usual. Where no connection will lose, the mean settles; two
+// iterations that agree are enough where each connection goes on as it did, but not where transfers meet: there they may agree
+// by chance.
 bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing,
                  bool meets) {
   const std::size_t done = result.times.size();
   std::size_t& start = result.cycle_start;
-  while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start], losing))) ++start;
+  while (start < done - 1 && (start == 0 || !lose_as_usual(states, start, losing))) ++start;
   const std::size_t count = done - start;
-  if (count < (meets ? 3 : 2) || windows_fall(states, start, losing)) return false;
+  if (count < (meets ? 3 : 2)) return false;
+  if (!losing.empty()) return met_enough(states[start], states.back(), losing);
   const Seconds mean = result.steady(), last = result.times.back();
   const Seconds without_last = (mean * static_cast<double>(count) - last) / static_cast<double>(count - 1);
   return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
@@ -124,7 +137,8 @@ std::optional<State> after_the_same(const TaskGraph& graph, const State& before,
     if (!same(as_before, before[i]) || carried < 0) return std::nullopt;
     next[i].tcp.since_loss += carried;
     const TcpWindow& window = graph.connections()[i].route.window;
-    if (carried > 0 && next[i].tcp.since_loss * window.loss * (1 + kSame) >= window.segment.value) return std::nullopt;
+    if (carried > 0 && next[i].tcp.since_loss * (1 + kSame) >= distance_to_loss(window, next[i].tcp.losses))
+      return std::nullopt;
   }
   return next;
 }
@@ -136,6 +150,15 @@ double spread_from(const IterationTimes& result, std::size_t first) {
   for (std::size_t i = first; i < result.times.size(); ++i)
     most = std::max(most, std::abs(result.times[i].value - mean) / mean);
   return most;
+}
+
+// Twice the standard error of the mean of the iterations from this one on, relative to it.
+double error_of_mean(const IterationTimes& result, std::size_t first) {
+  const auto count = static_cast<double>(result.times.size() - first);
+  const double mean = result.steady().value;
+  double sum = 0;
+  for (std::size_t i = first; i < result.times.size(); ++i) sum += std::pow(result.times[i].value - mean, 2);
+  return std::max(kSettled, 2 * std::sqrt(sum / std::max(1.0, count - 1) / count) / mean);
 }
 
 // Relative standard deviation of a time that follows from the connection with the most random losses: that of a
@@ -167,17 +190,14 @@ bool transfers_meet(const TaskGraph& graph) {
                      [](const Capacity& limit) { return !limit.contended.empty() || !limit.back.empty(); });
 }
 
-// No state came back within the largest number of iterations. Where windows still grow or fall, the last iteration represents
-// the rest best; else the mean of several, which depends less on chance.
-void take_last_ones(IterationTimes& result, bool lossy, bool fall) {
-  constexpr std::size_t kFirst = kMostIterations - kLastOnes;
-  const bool grow = !lossy && std::is_sorted(result.times.begin() + kFirst, result.times.end(), std::greater<>());
-  if (grow || fall) {
-    result.cycle_start = kMostIterations - 1;
-  } else {
-    result.cycle_start = lossy ? std::clamp(result.cycle_start, std::size_t{1}, kFirst) : kFirst;
-  }
-  result.spread = spread_from(result, std::min(result.cycle_start, kFirst));
+// No state came back within the largest number of iterations. Where windows still grow, the last iteration represents the rest
+// best; else the mean of several, which depends less on chance.
+void take_last_ones(IterationTimes& result, bool lossy) {
+  const std::size_t done = result.times.size(), first = lossy ? done / 2 : done - kLastOnes;
+  const bool grow = !lossy && std::is_sorted(result.times.end() - kLastOnes, result.times.end(), std::greater<>());
+  result.cycle_start = grow ? done - 1 : lossy ? std::clamp(result.cycle_start, std::size_t{1}, first) : first;
+  const std::size_t from = std::min(result.cycle_start, first);
+  result.spread = lossy ? error_of_mean(result, from) : spread_from(result, from);
 }
 
 // Runs one iteration after the other, in order as long as that is possible. Flows are recorded for all iterations where it is
@@ -262,10 +282,12 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
   IterationLoop iterating(graph, options, known);
   std::optional<State> after;  // set where the next iteration is known
+  std::size_t simulated = 0;
   for (bool done = false; !done;) {
     if (!after) {
       iterating.run(states.back());
       after = iterating.connections();
+      ++simulated;
     }
     result.times.push_back(iterating.end());
     const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, *after); });
@@ -274,13 +296,16 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     states.push_back(std::move(*after));
     done = result.repeats;
     if (!done && lossy && has_settled(result, states, losing, meets)) {
-      result.spread = spread_from(result, result.cycle_start);
+      result.spread = error_of_mean(result, result.cycle_start);
       done = true;
     }
-    if (!done && result.times.size() == kMostIterations) {
-      const bool fall = windows_fall(states, result.cycle_start, losing);
-      take_last_ones(result, lossy, fall);
-      if (fall) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
+    const std::size_t count = result.times.size();
+    if (!done && count >= kMostIterations &&
+        (options.coarse || count == kMostWithLosses || simulated == kMostUnlike ||
+         met_enough(states[result.cycle_start], states.back(), losing))) {
+      const bool falls = !lose_as_usual(states, result.cycle_start, losing);
+      take_last_ones(result, lossy);
+      if (falls) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
     done = done || (options.coarse && outlasts_its_start(result.first(), graph, losses, losing));

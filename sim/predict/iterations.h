@@ -3,8 +3,9 @@
 // Iterations differ only in the state in which they find their connections: the first one meets new connections, a later one
 // those that its predecessor left. An iteration is a function of that state, so once a state comes back, all further iterations
 // are known. On paths that lose segments no state comes back: once every connection that will meet a loss has met one,
-// iterations are simulated until their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet),
-// at most 12. A connection that carries too little to lose a segment in these iterations is not waited for.
+// iterations are simulated until each has met 24 more, at most 240, of which 40 differ. A connection that carries too little to lose a segment in
+// these iterations, or a tenth of what another loses, is not waited for; where none loses, they end once their mean settles
+// within 1/2 % (at once where two agree within 1/2 % and no transfers meet), at most 12.
 //
 // Where no state came back, iterations keep differing, by where losses fall or by how connections that share a link happen to
 // meet; `spread` bounds the difference. Where a state came back and transfers share links, `spread` is the effect that the last
@@ -23,9 +24,9 @@ struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ..., simulated
   std::size_t cycle_start = 0;  // after times.size() iterations, those from this index on repeat
   bool repeats = false;         // a state came back; else the iterations from cycle_start on stand for all further ones
-  // Relative: how far the mean of any other iterations may be from steady(). It is half a percent, to which means settle, or
-  // the distance of the farthest iteration in that mean; where a state came back and transfers meet, the distance of the
-  // farthest iteration from the first turn up or down on; 0 where a state came back and no transfers meet.
+  // Relative: how far the mean of many other iterations may be from steady(). With losses twice the standard error of that mean,
+  // at least half a percent; where a state came back and transfers meet, the distance of the farthest iteration from the first
+  // turn up or down on; 0 where a state came back and no transfers meet.
   double spread = 0;
   Timeline last;                             // of the last one simulated
   std::vector<ConnectionState> before_last;  // its connections at the start: simulate() with them gives `last` again

@@ -37,7 +37,7 @@ constexpr double kLinear = 1e-9;     // relative; the engine's clock is a double
 constexpr double kSameBytes = 1e-9;  // relative
 // Where connections lose segments: the losses that end slow start and lead to the mean, those from which the mean is taken, and
 // the least number of rounds of each.
-constexpr double kFirstLosses = 15, kCountedLosses = 30;
+constexpr double kFirstLosses = 17, kCountedLosses = 32;
 constexpr int kLeastRounds = 4;
 
 struct IterationSample : FewBatches {

@@ -91,10 +91,10 @@ TEST(Network, HasALinkForEachPairOfVmsThatShareABandwidth) {
 }
 
 TEST(SiteRoute, TellsEachDirection) {
-  // A thousandth is lost on its way: the mean window by Mathis is 1.22 / sqrt(0.001) = 38.6 segments of 1448 B, by
+  // A thousandth is lost on its way: the mean window by Ott et al. is 1.31 / sqrt(0.001) = 41.4 segments of 1448 B, by
   // CUBIC 1.054 (0.02 / 0.001)^0.75 = 9.97.
   const auto routes = site_routes(platform_of(with(kFar, "8 Gbps", "8 Gbps, loss: 1e-3, reverse: {loss: 0}")), kAll);
-  EXPECT_NEAR(routes[0].there.value, 1.22 / std::sqrt(1e-3) * 1448 / 0.02, 1);
+  EXPECT_NEAR(routes[0].there.value, 1.31 / std::sqrt(1e-3) * 1448 / 0.02, 1);
   EXPECT_EQ(routes[0].bound_there, "loss");
   EXPECT_DOUBLE_EQ(routes[0].back.value, 2762 * 1448 / 0.02);
   EXPECT_EQ(routes[0].bound_back, "window");

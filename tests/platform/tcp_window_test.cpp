@@ -61,19 +61,19 @@ TEST(TcpWindow, MindsTheLossOfItsOwnDirectionOnly) {
   EXPECT_NEAR(route_over("rtt: 20 ms, loss: 1e-4").window.loss, 1e-4, 1e-15);
 }
 
-TEST(TcpWindow, HasAMeanUnderLossThatMathisAndRfc9438Give) {
+TEST(TcpWindow, HasAMeanUnderLossThatOttAndRfc9438Give) {
   const auto mean = [](const std::string& loss, const std::string& control) {
     return mean_window(
                route_over("rtt: 20 ms, loss: " + loss, "copy_rate: 1 GB/s, net.ipv4.tcp_congestion_control: " + control)
                    .window)
         .value;
   };
-  EXPECT_NEAR(mean("1e-4", "reno"), 122.0 * 1448, 1);  // 1.22 / sqrt(10^-4) segments
-  // 1.054 x 200^0.75 = 56 segments would be less than Reno's 122; at 10^-6, 1.054 x 20000^0.75 = 1773 are more than 1220.
-  EXPECT_NEAR(mean("1e-4", "cubic"), 122.0 * 1448, 1);
+  EXPECT_NEAR(mean("1e-4", "reno"), 131.0 * 1448, 1);  // 1.31 / sqrt(10^-4) segments
+  // 1.054 x 200^0.75 = 56 segments would be less than Reno's 131; at 10^-6, 1.054 x 20000^0.75 = 1773 are more than 1310.
+  EXPECT_NEAR(mean("1e-4", "cubic"), 131.0 * 1448, 1);
   EXPECT_NEAR(mean("1e-6", "cubic"), 1772.7 * 1448, 200);
   EXPECT_EQ(mean("1e-4", "bbr"), 2762.0 * 1448);
-  EXPECT_EQ(mean("1e-8", "reno"), 2762.0 * 1448);  // 12200 segments are more than the buffers hold
+  EXPECT_EQ(mean("1e-8", "reno"), 2762.0 * 1448);  // 13100 segments are more than the buffers hold
 }
 
 TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {

@@ -61,9 +61,8 @@ TEST(Accumulation, AddsNoTaskByMicroBatchesThatExchangeNothing) {
   }
 }
 
-// Micro-batches that meet losses are alike in their mean only. The whole is known to half a percent (iterations.cpp), and the
-// mean of a few is as near to it.
-constexpr double kOfWhole = 0.005, kOfMean = 0.01;
+// Micro-batches that meet losses are alike in their mean only, which 32 losses tell within 4 %.
+constexpr double kOfWhole = 0.005, kOfMean = 0.04, kOfCompute = 1e-5;
 
 class Lossy : public testing::TestWithParam<Case> {};
 
@@ -76,7 +75,7 @@ TEST_P(Lossy, RoundsTakeTheMeanOfAFew) {
   EXPECT_GT(few.spread, kOfWhole);
   EXPECT_NEAR(few.iteration / all.iteration, 1, kOfMean);
   EXPECT_NEAR(few.first_iteration / all.first_iteration, 1, kOfMean);
-  EXPECT_NEAR(few.breakdown.compute / all.breakdown.compute, 1, kRounding);
+  EXPECT_NEAR(few.breakdown.compute / all.breakdown.compute, 1, kOfCompute);
   ASSERT_EQ(few.links.size(), all.links.size());
   for (std::size_t i = 0; i < all.links.size(); ++i) {
     EXPECT_EQ(few.links[i].link, all.links[i].link);
