@@ -9,7 +9,7 @@
 namespace slmsim {
 namespace {
 
-std::array<double, 10> numbers_of(const TcpWindow& window) {
+std::array<double, 11> numbers_of(const TcpWindow& window) {
   return {window.initial.value,
           window.steady.value,
           window.rtt.value,
@@ -17,6 +17,7 @@ std::array<double, 10> numbers_of(const TcpWindow& window) {
           window.restart.value,
           window.segment.value,
           window.loss,
+          static_cast<double>(window.loss_sequence),
           static_cast<double>(window.congestion_control),
           window.send_buffer.value,
           window.sender_sleeps ? 1.0 : 0.0};

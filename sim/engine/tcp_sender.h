@@ -31,10 +31,10 @@ struct TcpState {
   double window = 0;                                           // congestion window
   double threshold = std::numeric_limits<double>::infinity();  // slow start ends here
   double since_loss = 0;                                       // acknowledged since the last loss
-  int losses = 0;            // so far
+  int losses = 0;                                              // so far
   double recovers = 0;       // bytes in flight at the last cut, until they are acknowledged
-  double before_loss = 0;                                      // CUBIC's W_max; 0: no loss yet
-  double reno = 0;                                             // Reno's window now: W_est of RFC 9438
+  double before_loss = 0;    // CUBIC's W_max; 0: no loss yet
+  double reno = 0;           // Reno's window now: W_est of RFC 9438
   double origin = 0;         // window at which congestion avoidance began before the first loss; 0: it has not
   double age = 0;            // time since then or since the last loss, without pauses
   double used = 0;           // recent maximum in flight

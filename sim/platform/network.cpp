@@ -216,7 +216,8 @@ Route Network::route(int from, int to, int nic, int relay) const {
   route.socket_rate = std::min({vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate, each});
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   if (route.window.loss > 0)
-    route.window.loss_sequence = static_cast<std::uint64_t>(vm_out.site) << 32U | static_cast<std::uint64_t>(vm_in.site);
+    route.window.loss_sequence =
+        static_cast<std::uint64_t>(vm_out.site) << 32U | static_cast<std::uint64_t>(vm_in.site);
   // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
   constexpr Seconds kNegligibleRtt{1e-3};
   route.windowed = route.window.steady / rtt < highest_rate(route, 1) || rtt >= kNegligibleRtt || route.window.loss > 0;

@@ -44,7 +44,7 @@ struct TcpWindow {
   Bytes segment;
   Bytes restart;    // a pause leaves at least this window: initial_window segments; the receiver's stays as grown
   double loss = 0;  // share of segments
-  std::uint64_t loss_sequence = 0;  // numbers the ways that lose, each at distances of its own (sim/engine/loss_distance.h)
+  std::uint64_t loss_sequence = 0;  // the way's: each loses at distances of its own (sim/engine/loss_distance.h)
   CongestionControl congestion_control = CongestionControl::kReno;
   Bytes send_buffer;
   // The sending program sleeps on a full buffer (a blocking send(), epoll); NCCL's threads poll (ncclSocketProgressOpt,

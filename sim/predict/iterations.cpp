@@ -43,7 +43,8 @@ bool same(const TcpState& a, const TcpState& b) {
                       age,      s.used,      s.left_of_round, s.wait,     s.deviation,   s.variation};
   };
   const auto x = numbers(a), y = numbers(b);
-  return a.limited == b.limited && a.losses == b.losses && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
+  return a.limited == b.limited && a.losses == b.losses &&
+         std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
            return p == q || near(p, q);  // the threshold may be infinite
          });
 }
@@ -84,8 +85,8 @@ bool outlasts_its_start(Seconds iteration, const TaskGraph& graph, const std::ve
 }
 
 bool met_enough(const State& begin, const State& end, const std::vector<std::size_t>& losing) {
-  return std::ranges::all_of(
-      losing, [&](std::size_t i) { return end[i].tcp.losses - begin[i].tcp.losses >= kEnoughLosses; });
+  return std::ranges::all_of(losing,
+                             [&](std::size_t i) { return end[i].tcp.losses - begin[i].tcp.losses >= kEnoughLosses; });
 }
 
 // Whether each of these connections loses at a usual window before that iteration. Slow start leads far above the window that

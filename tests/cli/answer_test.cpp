@@ -125,7 +125,7 @@ TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   const RunOutcome table = slmsim_run(listed);
   EXPECT_THAT(table.out, HasSubstr("\nASSUMED  fabric-vm: "));
   EXPECT_THAT(table.out, HasSubstr("copy_rate 0.6 GB/s (fitted elsewhere)"));
-  EXPECT_THAT(table.out, HasSubstr("link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B, bandwidth_of "
+  EXPECT_THAT(table.out, HasSubstr("link wan: loss 1.3e-5 (fitted elsewhere), by default mtu 1500 B, bandwidth_of "
                                    "path; measure\n         with slmsim-netprobe\n"));
   const Json all = predictions({"-m", "gpt2m", "-t", "Data"});
   ASSERT_EQ(all.size(), 3u);
@@ -147,7 +147,7 @@ TEST(Answer, ForgetsAnAssumptionThatIsStated) {
       slmsim_run({"run", kScenario, "-m", "gpt2m", "-t", "Data", "--set", "platform.links.wan.loss=0", "--set",
                   "platform.vms.gat.tcp.copy_rate=2GB/s", "--set", "platform.vms.amst.tcp.copy_rate=2GB/s"});
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(Not(HasSubstr("loss 1.2e-5")), Not(HasSubstr("copy_rate"))));
+  EXPECT_THAT(run.out, AllOf(Not(HasSubstr("loss 1.3e-5")), Not(HasSubstr("copy_rate"))));
 }
 
 // Six GPUs in pairs or threes: neither single GPUs nor stages that these do not divide.

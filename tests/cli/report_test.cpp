@@ -122,7 +122,7 @@ TEST(ReportPage, SaysThatNothingRunsAtAnyDistance) {
 
 TEST(ReportPage, SaysWhereValuesComeFrom) {
   const std::string page = page_of({"scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=each"});
-  EXPECT_NE(page.find("<td>platform.links.wan.loss</td><td>1.2e-5</td><td>inferred (fitted)</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td>platform.links.wan.loss</td><td>1.3e-5</td><td>inferred (fitted)</td>"), std::string::npos);
   EXPECT_NE(page.find(">measured</td><td>arXiv 2602.02632, Table I: round-trip latency by ping</td>"),
             std::string::npos);
 }

@@ -22,7 +22,7 @@ double simulated(const Scenario& scenario, const std::vector<int>& mesh, Collect
   for (const int device : mesh)
     ready.push_back(graph.compute(device, Seconds{0}, graph.tag({"ready", TaskClass::kForward}), {}));
   communicator.run({collective, Bytes{size}}, graph.tag({.name = "collective"}), ready);
-  constexpr int kIterations = 12;  // that lead to usual windows, and of which the mean is taken
+  constexpr int kIterations = 60;  // that lead to usual windows, and of which the mean is taken
   Timeline timeline;
   for (int i = 0; i < kIterations; ++i) timeline = simulate(graph, timeline.connections);
   double sum = 0;
