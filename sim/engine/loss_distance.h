@@ -1,8 +1,8 @@
 // Where segments are lost: at random, each with the same probability, so that distances from loss to loss are exponential.
 //
-// Distances are the means of equal parts of that distribution, each once in every so many losses, in a random order: the sum
-// over these is exact, and windows and waits have the chance that even distances would not show. Connections of one way between
-// two sites lose together, those of different ways do not. Each run has the same distances.
+// Distances are the means of equal parts of that distribution, each once in every so many losses, in a random order: their sum
+// is exact, and windows vary and connections wait for each other as with independent ones. Connections of one way between two
+// sites lose together, those of different ways do not. Each run has the same distances.
 #pragma once
 
 #include "sim/platform/network.h"

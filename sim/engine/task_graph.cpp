@@ -282,11 +282,9 @@ void TaskGraph::set_time(TaskClass of, Seconds time) {
   }
 }
 
-void TaskGraph::go_on_with(const std::vector<TaskRest>& rests) {
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    tasks_[i].amount = rests[i].amount;
-    tasks_[i].times = rests[i].times;
-    if (rests[i].as_delay) tasks_[i].kind = TaskKind::kDelay;
+void TaskGraph::scale_transfers(const std::vector<double>& factors) {
+  for (auto& task : tasks_) {
+    if (task.kind == TaskKind::kTransfer) task.amount *= factors[task.place];
   }
 }
 

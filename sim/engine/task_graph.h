@@ -125,13 +125,6 @@ inline Bytes whole_bytes(Bytes bytes) { return Bytes{std::trunc(bytes.value + 0.
 // The most that a connection carries alone: the least of its sockets' rates together and of its links'.
 BytesPerSecond most_rate(const Connection& connection, const std::vector<Link>& links);
 
-// The remainder of a task after some time.
-struct TaskRest {
-  double amount = 0;
-  std::uint16_t times = 1;
-  bool as_delay = false;  // only `amount` seconds remain; 0: the task is over
-};
-
 class TaskGraph {
  public:
   TaskGraph(std::vector<Link> links, int device_count)
@@ -221,8 +214,8 @@ class TaskGraph {
   bool follows_network() const { return follows_network_; }
   // Sets the time of every computation of this class.
   void set_time(TaskClass of, Seconds time);
-  // Resumes from the tasks' remainders, one per task.
-  void go_on_with(const std::vector<TaskRest>& rests);
+  // Multiplies the bytes of transfers by a factor of their connection.
+  void scale_transfers(const std::vector<double>& factors);
   // Multiplies the time of computations by a factor of the device and the computation's index among the device's
   // `count`.
   void scale_computations(const std::function<double(int device, std::size_t place, std::size_t count)>& factor);

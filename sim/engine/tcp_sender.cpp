@@ -193,6 +193,10 @@ void TcpSender::grow(double bytes, double now) {
     window += bytes * segment / window;
   } else {
     const bool lost = state_.before_loss > 0;
+    if (!lost && state_.origin <= 0) {
+      state_.origin = window;
+      curve_from_ = now;
+    }
     if (lost) state_.reno += kCubicFriendly * segment * bytes / window;
     const double target = std::max(cubic_target(now), state_.reno);
     const double least = lost ? kLeastGrowth * segment : kGrowthBeforeLoss * window;
@@ -205,10 +209,6 @@ double TcpSender::cubic_target(double now) {
   const double segment = path_.segment.value;
   double most = state_.before_loss;
   if (most <= 0) {
-    if (state_.origin <= 0) {
-      state_.origin = state_.window;
-      curve_from_ = now;
-    }
     most = state_.origin;
   } else if (most != way_back_from_) {
     way_back_from_ = most;

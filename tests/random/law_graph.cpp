@@ -63,12 +63,7 @@ std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& gra
     // Links inside a machine are as they were: so what passes there takes longer or less long, connection by connection.
     std::vector<double> factors(graph.connections().size());
     for (double& factor : factors) factor = 1 + by * (2 * dice.share() - 1);
-    std::vector<TaskRest> rests;
-    for (const Task& task : graph.tasks()) {
-      const bool sends = task.kind == TaskKind::kTransfer;
-      rests.push_back({task.amount * (sends ? factors[task.place] : 1), task.times});
-    }
-    other.go_on_with(rests);
+    other.scale_transfers(factors);
     other.scale_computations([&](int, std::size_t, std::size_t) { return 1 + by * (2 * dice.share() - 1); });
     const double one = simulate(other, {}, {.always_events = true}).end.value;
     ends = {std::min(ends.first, one), std::max(ends.second, one)};
