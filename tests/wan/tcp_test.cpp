@@ -62,10 +62,11 @@ TEST(StoredTcp, HasFortyPointsAndSaysWhereItWasMeasured) {
 }
 
 // The model must reach 8 % and 20 %. Effects that it leaves out, by the groups that show them:
-//   loss     lost segments are random: a few losses per transfer, here at even distances
+//   loss     lost segments are random: a few losses per transfer
+//   losses   connections that carry a transfer together lose one by one, here in step
 //   buffer   the bookkeeping that the kernel counts as part of a small send buffer
 //   several  connections that start together do not stay in step
-constexpr double kMedianReached = 0.02, kNinetiethReached = 0.15, kNinetiethWithoutLossReached = 0.12;
+constexpr double kMedianReached = 0.02, kNinetiethReached = 0.17, kNinetiethWithoutLossReached = 0.12;
 
 TEST(StoredTcp, IsPredictedAsWellAsTheModelReachesNow) {
   std::vector<double> errors, without_loss;
