@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
 constexpr std::size_t kLastOnes = 6;
-// Iterations go on until each connection has met so many losses, which leave 2 % of error in the mean, or to the largest number
-// of iterations, or of those that are not like the one before. A connection that meets less than a share of what another meets is not waited for.
+// Where segments are lost, until each connection has met so many losses, which leave 3 % of error in the mean, or to that number
+// of iterations that are not like the one before, or to the largest number. A connection that meets less than a share of what
+// another meets is not waited for.
 constexpr int kEnoughLosses = 24;
 constexpr int kLossesOfFall = 8;  // leave 0.7^8 of CUBIC's window, a seventeenth
-constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;
+constexpr std::size_t kMostWithLosses = 240;
 constexpr double kLeastShareOfLosses = 0.1;
 constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
 constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
@@ -285,13 +286,15 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   std::optional<State> after;  // set where the next iteration is known
   std::size_t simulated = 0;
   for (bool done = false; !done;) {
-    if (!after) {
+    const bool repeated = after.has_value();  // no state came back: more was carried since the last loss
+    if (!repeated) {
       iterating.run(states.back());
       after = iterating.connections();
       ++simulated;
     }
     result.times.push_back(iterating.end());
-    const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, *after); });
+    const auto seen =
+        repeated ? states.end() : std::ranges::find_if(states, [&](const State& s) { return same(s, *after); });
     result.repeats = seen != states.end();
     if (result.repeats) result.cycle_start = static_cast<std::size_t>(seen - states.begin());
     states.push_back(std::move(*after));
@@ -302,7 +305,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     }
     const std::size_t count = result.times.size();
     if (!done && count >= kMostIterations &&
-        (options.coarse || count == kMostWithLosses || simulated == kMostUnlike ||
+        (options.coarse || count == kMostWithLosses || simulated == kMostIterations ||
          met_enough(states[result.cycle_start], states.back(), losing))) {
       const bool falls = !lose_as_usual(states, result.cycle_start, losing);
       take_last_ones(result, lossy);
