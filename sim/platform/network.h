@@ -58,8 +58,9 @@ struct TcpWindow {
 // number of flows per round trip.
 inline constexpr double kLeastShareOfWindow = 0.25;
 
-// Mean bytes in flight of a long transfer: W, or less under loss, by Ott, Kemperman and Mathis (The stationary behavior of ideal
-// TCP congestion avoidance, 1996) for Reno, and by RFC 9438, eq. 6 for CUBIC where that is more. For estimates; the engine simulates every loss.
+// Mean bytes in flight of a long transfer: W, or less under loss, by Ott, Kemperman and Mathis (The stationary behavior of
+// ideal TCP congestion avoidance, 1996) for Reno, and by RFC 9438, eq. 6 for CUBIC where that is more. For estimates; the
+// engine simulates every loss.
 Bytes mean_window(const TcpWindow& window);
 
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss);
