@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
 constexpr std::size_t kLastOnes = 6;
-// Where segments are lost, until each connection has met so many losses, which leave 3 % of error in the mean, or to that number
-// of iterations that are not like the one before, or to the largest number. A connection that meets less than a share of what
-// another meets is not waited for.
+// Where segments are lost, iterations go on until each connection has met so many losses, which leave 2 % of error in the mean, or
+// to the largest number of iterations, or of those that are not like the one before. A connection that meets less than a share of
+// what another meets is not waited for.
 constexpr int kEnoughLosses = 24;
 constexpr int kLossesOfFall = 8;  // leave 0.7^8 of CUBIC's window, a seventeenth
-constexpr std::size_t kMostWithLosses = 240;
+constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;
 constexpr double kLeastShareOfLosses = 0.1;
 constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
 constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
@@ -161,6 +161,17 @@ double error_of_mean(const IterationTimes& result, std::size_t first) {
   double sum = 0;
   for (std::size_t i = first; i < result.times.size(); ++i) sum += std::pow(result.times[i].value - mean, 2);
   return std::max(kSettled, 2 * std::sqrt(sum / std::max(1.0, count - 1) / count) / mean);
+}
+
+// The iteration, of those that stand for the rest, whose time is nearest to their mean; the last of equal ones.
+std::size_t most_usual(const IterationTimes& result) {
+  const Seconds mean = result.steady();
+  const auto off = [&](std::size_t i) { return std::abs((result.times[i] - mean).value); };
+  std::size_t best = result.times.size() - 1;
+  for (std::size_t i = best; i-- > result.cycle_start;) {
+    if (off(i) < off(best)) best = i;
+  }
+  return best;
 }
 
 // Relative standard deviation of a time that follows from the connection with the most random losses: that of a
@@ -305,7 +316,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     }
     const std::size_t count = result.times.size();
     if (!done && count >= kMostIterations &&
-        (options.coarse || count == kMostWithLosses || simulated == kMostIterations ||
+        (options.coarse || count == kMostWithLosses || simulated == kMostUnlike ||
          met_enough(states[result.cycle_start], states.back(), losing))) {
       const bool falls = !lose_as_usual(states, result.cycle_start, losing);
       take_last_ones(result, lossy);
@@ -321,7 +332,9 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     result.repeats = false;  // iterations were equal only in their mean
     result.spread = std::max({result.spread, kSettled, chance});
   }
-  result.before_last = std::move(states[result.times.size() - 1]);
+  const std::size_t shown = lossy && !options.coarse ? most_usual(result) : result.times.size() - 1;
+  if (shown + 1 != result.times.size()) iterating.run(states[shown]);
+  result.before_last = std::move(states[shown]);
   result.last = iterating.timeline(result.before_last);
   result.last.connections = states.back();
   return result;

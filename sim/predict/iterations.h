@@ -3,7 +3,7 @@
 // Iterations differ only in the state in which they find their connections: the first one meets new connections, a later one
 // those that its predecessor left. An iteration is a function of that state, so once a state comes back, all further iterations
 // are known. On paths that lose segments no state comes back: once every connection that will meet a loss has met some,
-// iterations are simulated until each has met 24 more, at most 240, of which 12 are not like the one before. A connection that
+// iterations are simulated until each has met 24 more, at most 240, of which 40 are not like the one before. A connection that
 // carries too little to lose a segment in these iterations, or a tenth of what another loses, is not waited for; where none
 // loses, they end once their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet), at most 12.
 //
@@ -28,8 +28,9 @@ struct IterationTimes {
   // at least half a percent; where a state came back and transfers meet, the distance of the farthest iteration from the first
   // turn up or down on; 0 where a state came back and no transfers meet.
   double spread = 0;
-  Timeline last;                             // of the last one simulated
-  std::vector<ConnectionState> before_last;  // its connections at the start: simulate() with them gives `last` again
+  // Of the last one simulated; on paths that lose segments of that nearest to steady(). Its connections are the last one's.
+  Timeline last;
+  std::vector<ConnectionState> before_last;  // those of `last` at the start: simulate() with them gives it again
 
   Seconds first() const { return times.front(); }
   Seconds steady() const;             // mean over the cycle
