@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "sim/engine/capacity.h"
@@ -18,16 +19,13 @@ namespace {
 
 constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
 constexpr std::size_t kLastOnes = 6;
-// Where segments are lost, iterations go on until each connection has met so many losses, which leave 2 % of error in the mean, or
-// to the largest number of iterations, or of those that are not like the one before. A connection that meets less than a share of
-// what another meets is not waited for.
-constexpr int kEnoughLosses = 24;
-constexpr int kLossesOfFall = 8;  // leave 0.7^8 of CUBIC's window, a seventeenth
-constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;
-constexpr double kLeastShareOfLosses = 0.1;
-constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
-constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
-constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
+constexpr int kEnoughLosses = 24;  // of each connection; they leave 2 % of error in the mean
+constexpr int kLossesOfFall = 8;   // leave 0.7^8 of CUBIC's window, a seventeenth
+constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;  // iterations; those unlike the one before
+constexpr double kLeastShareOfLosses = 0.1;  // relative to the connection that loses most; others are not waited for
+constexpr double kSettled = 0.005;           // relative: change of the mean by one more iteration, of at least three
+constexpr double kAgree = 0.0025;            // relative: change of the mean by a second iteration
+constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
 // Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
 // of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
 constexpr double kMeeting = 0.005;
@@ -63,7 +61,8 @@ bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-// Connections that lose a segment within the largest number of simulated iterations.
+// Connections whose losses end the simulation: those that lose a segment within the largest number of iterations, and not much
+// less than another connection.
 std::vector<std::size_t> losing_connections(const std::vector<double>& losses) {
   const double most = losses.empty() ? 0 : *std::ranges::max_element(losses);
   const double least = std::max(1.0 / static_cast<double>(kMostWithLosses), kLeastShareOfLosses * most);
@@ -154,13 +153,8 @@ double spread_from(const IterationTimes& result, std::size_t first) {
   return most;
 }
 
-// Twice the standard error of the mean of the iterations from this one on, relative to it.
-double error_of_mean(const IterationTimes& result, std::size_t first) {
-  const auto count = static_cast<double>(result.times.size() - first);
-  const double mean = result.steady().value;
-  double sum = 0;
-  for (std::size_t i = first; i < result.times.size(); ++i) sum += std::pow(result.times[i].value - mean, 2);
-  return std::max(kSettled, 2 * std::sqrt(sum / std::max(1.0, count - 1) / count) / mean);
+double error_of_steady(const IterationTimes& result) {
+  return std::max(kSettled, error_of_mean(std::span(result.times).subspan(result.cycle_start)));
 }
 
 // The iteration, of those that stand for the rest, whose time is nearest to their mean; the last of equal ones.
@@ -209,8 +203,7 @@ void take_last_ones(IterationTimes& result, bool lossy) {
   const std::size_t done = result.times.size(), first = lossy ? done / 2 : done - kLastOnes;
   const bool grow = !lossy && std::is_sorted(result.times.end() - kLastOnes, result.times.end(), std::greater<>());
   result.cycle_start = grow ? done - 1 : lossy ? std::clamp(result.cycle_start, std::size_t{1}, first) : first;
-  const std::size_t from = std::min(result.cycle_start, first);
-  result.spread = lossy ? error_of_mean(result, from) : spread_from(result, from);
+  result.spread = lossy ? error_of_steady(result) : spread_from(result, first);
 }
 
 // Runs one iteration after the other, in order as long as that is possible. Flows are recorded for all iterations where it is
@@ -269,6 +262,14 @@ bool loses_segments(const TaskGraph& graph) {
                      [](const Connection& c) { return c.route.windowed && c.route.window.loss > 0; });
 }
 
+double error_of_mean(std::span<const Seconds> times) {
+  const auto count = static_cast<double>(times.size());
+  double mean = 0, sum = 0;
+  for (const Seconds time : times) mean += time.value / count;
+  for (const Seconds time : times) sum += std::pow(time.value - mean, 2);
+  return 2 * std::sqrt(sum / std::max(1.0, count - 1) / count) / mean;
+}
+
 Seconds IterationTimes::steady() const {
   Seconds sum{0};
   for (std::size_t i = cycle_start; i < times.size(); ++i) sum += times[i];
@@ -311,13 +312,12 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     states.push_back(std::move(*after));
     done = result.repeats;
     if (!done && lossy && has_settled(result, states, losing, meets)) {
-      result.spread = error_of_mean(result, result.cycle_start);
+      result.spread = error_of_steady(result);
       done = true;
     }
     const std::size_t count = result.times.size();
     if (!done && count >= kMostIterations &&
-        (options.coarse || count == kMostWithLosses || simulated == kMostUnlike ||
-         met_enough(states[result.cycle_start], states.back(), losing))) {
+        (options.coarse || losing.empty() || count == kMostWithLosses || simulated == kMostUnlike)) {
       const bool falls = !lose_as_usual(states, result.cycle_start, losing);
       take_last_ones(result, lossy);
       if (falls) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));

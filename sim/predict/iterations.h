@@ -12,6 +12,7 @@
 // digit of a figure may have on the order in which they meet.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/engine/simulate.h"
@@ -28,14 +29,17 @@ struct IterationTimes {
   // at least half a percent; where a state came back and transfers meet, the distance of the farthest iteration from the first
   // turn up or down on; 0 where a state came back and no transfers meet.
   double spread = 0;
-  // Of the last one simulated; on paths that lose segments of that nearest to steady(). Its connections are the last one's.
+  // The last simulated iteration; on lossy paths the one nearest to steady(), with the last one's connections.
   Timeline last;
-  std::vector<ConnectionState> before_last;  // those of `last` at the start: simulate() with them gives it again
+  std::vector<ConnectionState> before_last;  // state before `last`: simulate() with it gives `last` again
 
   Seconds first() const { return times.front(); }
   Seconds steady() const;             // mean over the cycle
   Seconds total(double count) const;  // of the first `count` iterations
 };
+
+// Twice the standard error of the mean of these times, relative to that mean.
+double error_of_mean(std::span<const Seconds> times);
 
 // Expected losses of each connection in an iteration.
 std::vector<double> losses_of_connections(const TaskGraph& graph);

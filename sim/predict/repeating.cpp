@@ -176,15 +176,6 @@ std::vector<double> begins_of_rounds(const FewBatches& few, const IterationSampl
   return out;
 }
 
-// Twice the standard error of the mean distance, relative to it.
-double error_of_mean(std::span<const double> begins) {
-  const auto count = static_cast<double>(begins.size() - 1);
-  const double mean = (begins.back() - begins.front()) / count;
-  double sum = 0;
-  for (std::size_t i = 1; i < begins.size(); ++i) sum += std::pow(begins[i] - begins[i - 1] - mean, 2);
-  return 2 * std::sqrt(sum / (count - 1) / count) / mean;
-}
-
 // An iteration whose connections meet losses in every round. The first rounds end slow start and meet the losses that lead to
 // the mean; further ones show what a round takes from then on, and in later iterations.
 std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& alike, bool links, std::set<int>* apart) {
@@ -210,7 +201,9 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& al
   const std::span later = std::span(begins).last(static_cast<std::size_t>(counted) + 1);
   const double left = static_cast<double>(all - simulated) / round;
   const Repetition again{later.front(), later.back() - later.front(), left / counted};
-  out.times.spread = std::max(error_of_mean(later), 1 / std::sqrt(losses * static_cast<double>(all) / round));
+  std::vector<Seconds> lengths;  // of the counted rounds
+  for (std::size_t i = 1; i < later.size(); ++i) lengths.push_back(Seconds{later[i] - later[i - 1]});
+  out.times.spread = std::max(error_of_mean(lengths), 1 / std::sqrt(losses * static_cast<double>(all) / round));
   out.parts = break_down(more.graph(), last, request.plan.stages.size() > 1, device, again);
   if (links) {
     add_inner_flows(more.graph(), last);

@@ -68,7 +68,7 @@ TEST(InputError, TellsOnceWhatIsWrongAtAPlaceUnderSeveralKeys) {
                           {{}, "vms.b.nic: no unit"}});
   ASSERT_EQ(error.errors().size(), 4u);
   EXPECT_EQ(error.errors()[1].text, "vms.a.nic: too few");
-  // What stands before the colon is no path.
+  // The text before the colon is not a path.
   EXPECT_EQ(InputError({{place, "DDP on a: no GPU"}, {place, "FSDP on a: no GPU"}}).errors().size(), 2u);
 }
 

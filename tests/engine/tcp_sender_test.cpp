@@ -107,7 +107,7 @@ TEST(TcpSender, BbrMindsNoLoss) {
   EXPECT_EQ(run(path(CongestionControl::kBbr, 1e-2), 10).bytes, run(path(CongestionControl::kBbr), 10).bytes);
 }
 
-// Of segments that are in flight together, several lost ones cut the window once: about four of 4000.
+// Several lost segments of one window, here about four of 4000, cut it once.
 TEST(TcpSender, LossesInOneWindowCutItOnce) {
   const TcpState state{.window = 4000 * kSegment, .threshold = 4000 * kSegment};
   TcpSender sender(path(CongestionControl::kReno, 1e-3), 1, INFINITY, state, 4000 * kSegment);
@@ -116,8 +116,8 @@ TEST(TcpSender, LossesInOneWindowCutItOnce) {
   EXPECT_NEAR(sender.state(1).window / kSegment, 2000, 5);
 }
 
-// The kernel sends segment by segment up to the window, a sender here in larger pieces. Two messages of 30 segments fill a window
-// of 50 although the second waits for the first.
+// The kernel sends segment by segment up to the window, the model in larger pieces. Two messages of 30 segments fill a window of
+// 33, although the second message waits for the first.
 TEST(TcpSender, AWindowThatMakesAMessageWaitGrows) {
   const TcpState state{.window = 33 * kSegment, .threshold = 33 * kSegment};
   TcpSender sender(path(CongestionControl::kReno), 1, INFINITY, state, 0);

@@ -132,7 +132,7 @@ std::vector<Point> tcp_points() {
       }
     }
   }
-  // So many that chance hardly decides: 13 and 22 on one connection, 13 on each of four.
+  // Many losses: 13 and 22 on one connection, 13 on each of four.
   for (const char* congestion : {"reno", "cubic"}) {
     for (const double rtt : {20.2, 57.4}) {
       for (const auto& [loss, bytes, connections] :

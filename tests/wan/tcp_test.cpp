@@ -45,7 +45,7 @@ double predict(const Row& row, std::uint64_t loss_sequence) {
   return timeline.finish[sent] - (after.empty() ? 0.0 : timeline.finish[after[0]]);
 }
 
-// Of many ways, each with losses of its own, as each repetition of the measurement has.
+// Median over 99 sequences of losses: each repetition of the measurement has its own.
 double median(const Row& row) {
   if (row.what.loss == 0) return predict(row, 0);
   std::vector<double> times;

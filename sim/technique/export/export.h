@@ -111,7 +111,7 @@ bool has_uneven_shares(const Stage& stage);
 bool is_hierarchical(const Plan& plan);
 inline constexpr const char* kNoHierarchicalSums =
     "gradients are summed inside VMs first, for which there is no option";
-// Of adam16bit.
+// Reason why a plan with optimizer adam16bit cannot be exported.
 inline constexpr const char* kKeepsMaster =
     "it keeps an fp32 master of weights in 16 bits; training.optimizer: adam counts it";
 
