@@ -4,21 +4,18 @@
 // and from its own connection alone, and tasks are processed in order.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "sim/engine/capacity.h"
-#include "sim/engine/same_times.h"
+#include "sim/engine/line.h"
 #include "sim/engine/simulate.h"
 
 namespace slmsim {
 
-// Gives bit-identical results to simulate() by events. One task of each set with always equal times is processed.
+// Gives bit-identical results to simulate() by events.
 class InOrder {
  public:
-  // The graph is not changed. `known`: storage for the classes of equal tasks, reused by the next simulation of a graph
-  // that differs only in amounts and connections.
-  explicit InOrder(const TaskGraph& graph, SameTimes* known = nullptr);
+  explicit InOrder(const TaskGraph& graph);
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
 
@@ -30,25 +27,13 @@ class InOrder {
   Timeline timeline() const;
 
  private:
-  struct Step {
-    double amount = 0;
-    std::uint32_t begin = 0;  // of its predecessors
-    std::int32_t place = 0;   // its line for a transfer, else its device
-    std::uint16_t times = 1;
-    TaskKind kind = TaskKind::kDelay;
-  };
-
-  bool is_known(const std::vector<ConnectionState>& before) const;
-  void number(const std::vector<ConnectionState>& before);
+  bool send(Line& line, Release release, const Task& task);
 
   const TaskGraph& graph_;
   std::vector<Capacity> limits_;  // per connection
   bool holds_ = true;
-  SameTimes own_;
-  SameTimes& same_;
-  std::vector<Step> steps_;
-  std::vector<double> start_, finish_;  // per step
-  std::vector<Flow> flows_;             // per line
+  std::vector<double> start_, finish_;  // per task
+  std::vector<Flow> flows_;
   Seconds end_;
   std::vector<ConnectionState> connections_;
 };

@@ -13,14 +13,13 @@
 
 namespace slmsim {
 
-// When a task becomes ready, and which tasks release it: none, one, or several that end together. Of tasks that one task
-// releases, and those that wait for it and for others, the first that was added starts first.
+// When a task becomes ready, and which tasks release it: none, one, or several that end together.
 struct Release {
   enum class By : char { kStart, kOne, kSeveral };
 
   double time = 0;
   By by = By::kStart;
-  bool tied = false;  // the transfer before it waits for one of these tasks too (SameTimes::Predecessor)
+  TaskId task = kNoTask;
 };
 
 class Line {
@@ -40,9 +39,11 @@ class Line {
     losses_ = loss_rate_of(connection.route.window, connection.sockets, most_, capacity.single);
   }
 
-  // Sends a transfer; false where it might overtake another, or would never be released.
+  // Of the last transfer; at -1 s before the first.
+  const Release& last() const { return last_; }
+
+  // Sends a transfer after the last one; false where it would never be released.
   bool send(const Release& release, double bytes, double& start, double& finish) {
-    if (release.time <= last_.time && !goes_with_last(release)) return false;
     last_ = release;
     start = std::max(release.time, free_);
     free_ = start;
@@ -64,11 +65,6 @@ class Line {
   }
 
  private:
-  bool goes_with_last(const Release& release) const {
-    if (release.time < last_.time) return false;
-    return last_.by == Release::By::kStart ? release.by == last_.by : last_.by == Release::By::kOne && release.tied;
-  }
-
   // Sends at the mean rate of many losses; false where these are simulated.
   [[gnu::noinline]] bool send_averaged(double bytes) {
     const double rate = losses_->rate(bytes, free_ - last_sent_, sender_->state());

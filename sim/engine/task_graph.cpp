@@ -93,6 +93,16 @@ Colouring TaskGraph::settle() {
   return {};
 }
 
+TaskGraph TaskGraph::without_tasks() const {
+  assert(!fold_);
+  TaskGraph out(links_, device_count_, nullptr);
+  out.connections_ = connections_;
+  out.folded_ = folded_;
+  out.taken_for_ = taken_for_;
+  out.device_taken_for_ = device_taken_for_;
+  return out;
+}
+
 TaskId TaskGraph::add(const Task& task, std::span<const TaskId> after, int line) {
   return fold_ ? add_folded(task, after, line) : append(task, after);
 }

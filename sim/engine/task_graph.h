@@ -186,6 +186,9 @@ class TaskGraph {
   // The device whose tasks represent those of this one.
   int device_of(int device) const { return device_taken_for_.empty() ? device : device_taken_for_[device]; }
 
+  // The same devices, links and connections, after folding.
+  TaskGraph without_tasks() const;
+
   // Call where that many tasks will follow.
   void reserve(std::size_t tasks) {
     if (fold_) return;

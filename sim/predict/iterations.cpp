@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "sim/engine/capacity.h"
+#include "sim/engine/contraction.h"
 #include "sim/engine/in_order.h"
 #include "sim/engine/loss_distance.h"
 #include "sim/engine/loss_rate.h"
@@ -206,15 +208,22 @@ void take_last_ones(IterationTimes& result, bool lossy) {
   result.spread = lossy ? error_of_steady(result) : spread_from(result, first);
 }
 
+// Whether so few segments are lost that many more iterations follow the first.
+bool needs_many(const std::vector<double>& losses, const std::vector<std::size_t>& losing) {
+  constexpr double kMany = 8;
+  return std::ranges::any_of(losing, [&](std::size_t i) { return losses[i] * kMany < kEnoughLosses; });
+}
+
 // Runs one iteration after the other, in order as long as that is possible. Flows are recorded for all iterations where it is
 // not, else for the last only.
 class IterationLoop {
  public:
-  IterationLoop(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
+  IterationLoop(const TaskGraph& graph, const SimulationOptions& options)
       : graph_(graph), options_(options) {
-    if (!options.always_events && !options.always_engine) in_order_.emplace(graph, known);
+    if (!options.always_events && !options.always_engine) in_order_.emplace(graph);
   }
   void run(const State& before) {
+    if (contracted_) return contracted_->run(before);
     if (in_order_ && in_order_->run(before)) return;
     if (in_order_) options_.always_events = true;
     in_order_.reset();
@@ -222,10 +231,25 @@ class IterationLoop {
     if (!successors_) successors_.emplace(graph_);
     last_ = simulate(graph_, before, options_, &*successors_);
   }
-  Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
-  const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
-  // Timeline of the last iteration, which began with `before`.
-  Timeline timeline(const State& before) {
+  Seconds end() const { return contracted_ ? contracted_->end() : in_order_ ? in_order_->end() : last_.end; }
+  const State& connections() const {
+    return contracted_ ? contracted_->connections() : in_order_ ? in_order_->connections() : last_.connections;
+  }
+  // From the next iteration on, runs a contraction of the graph, if it is much smaller.
+  void contract() {
+    // Multiprocessors that a longer transfer holds would slow other computations than were observed.
+    if (graph_.is_held()) return;
+    small_ = in_order_ ? contracted(graph_, in_order_->timeline()) : contracted(graph_, last_);
+    const SimulationOptions options{.always_events = options_.always_events, .always_engine = options_.always_engine};
+    if (small_) contracted_ = std::make_unique<IterationLoop>(*small_, options);
+  }
+  bool is_contracted() const { return contracted_ != nullptr; }
+  // The graph's timeline of an iteration that begins with `before`; `last`: whether it is the last one that ran.
+  Timeline timeline(const State& before, bool last = true) {
+    if (contracted_ || !last) {
+      contracted_.reset();
+      run(before);
+    }
     if (!in_order_) return std::move(last_);
     if (options_.record_flows) in_order_->run(before, true);
     return in_order_->timeline();
@@ -237,6 +261,8 @@ class IterationLoop {
   std::optional<InOrder> in_order_;
   std::optional<Successors> successors_;
   Timeline last_;
+  std::optional<TaskGraph> small_;
+  std::unique_ptr<IterationLoop> contracted_;  // of small_
 };
 
 }  // namespace
@@ -288,13 +314,13 @@ Seconds IterationTimes::total(double count) const {
   return sum;
 }
 
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known) {
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
   const std::vector<double> losses = losses_of_connections(graph);
   const std::vector<std::size_t> losing = losing_connections(losses);
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
-  IterationLoop iterating(graph, options, known);
+  IterationLoop iterating(graph, options);
   std::optional<State> after;  // set where the next iteration is known
   std::size_t simulated = 0;
   for (bool done = false; !done;) {
@@ -304,7 +330,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       after = iterating.connections();
       ++simulated;
     }
-    result.times.push_back(iterating.end());
+    result.times.push_back(repeated ? result.times.back() : iterating.end());
     const auto seen =
         repeated ? states.end() : std::ranges::find_if(states, [&](const State& s) { return same(s, *after); });
     result.repeats = seen != states.end();
@@ -317,13 +343,15 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     }
     const std::size_t count = result.times.size();
     if (!done && count >= kMostIterations &&
-        (options.coarse || losing.empty() || count == kMostWithLosses || simulated == kMostUnlike)) {
+        (options.coarse || losing.empty() || count == kMostWithLosses ||
+         (simulated == kMostUnlike && !iterating.is_contracted()))) {
       const bool falls = !lose_as_usual(states, result.cycle_start, losing);
       take_last_ones(result, lossy);
       if (falls) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
     done = done || (options.coarse && outlasts_its_start(result.first(), graph, losses, losing));
+    if (!done && count == 1 && needs_many(losses, losing)) iterating.contract();
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
   // A state that came back says little where iterations went up and down before: another one might have come back as well.
@@ -333,9 +361,9 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     result.spread = std::max({result.spread, kSettled, chance});
   }
   const std::size_t shown = lossy && !options.coarse ? most_usual(result) : result.times.size() - 1;
-  if (shown + 1 != result.times.size()) iterating.run(states[shown]);
   result.before_last = std::move(states[shown]);
-  result.last = iterating.timeline(result.before_last);
+  result.last = iterating.timeline(result.before_last, shown + 1 == result.times.size());
+  if (lossy) result.spread = std::max(result.spread, std::abs(result.last.end / result.times[shown] - 1));
   result.last.connections = states.back();
   return result;
 }

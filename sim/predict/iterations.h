@@ -19,8 +19,6 @@
 
 namespace slmsim {
 
-struct SameTimes;
-
 struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ..., simulated
   std::size_t cycle_start = 0;  // after times.size() iterations, those from this index on repeat
@@ -46,8 +44,6 @@ std::vector<double> losses_of_connections(const TaskGraph& graph);
 // Whether any connection loses segments.
 bool loses_segments(const TaskGraph& graph);
 
-// `known`: see InOrder.
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {},
-                                   SameTimes* known = nullptr);
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {});
 
 }  // namespace slmsim

@@ -131,13 +131,12 @@ void add_remarks_on_padding(Prediction& p, const PlanRequest& request) {
 }
 
 // nullopt where passages do not hold, whose GPUs it adds to `apart`. Link use is reported for whole iterations.
-std::optional<Iteration> simulate_all(const PredictOptions& options, const LoweredPlan::Tasks& tasks, bool pipeline,
+std::optional<Iteration> simulate_all(const PredictOptions& options, const Lowered& lowered, bool pipeline,
                                       std::set<int>& apart) {
-  const auto& [lowered, same] = tasks;
   const TaskGraph& graph = lowered.graph;
   Iteration all;
   all.times = simulate_iterations(
-      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse}, same);
+      graph, {.record_flows = options.links, .always_engine = options.simgrid, .coarse = options.coarse});
   if (std::set<int> gpus = out_of_step(graph, all.times.last); !gpus.empty()) {
     apart.merge(gpus);
     return std::nullopt;
@@ -163,7 +162,7 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
       return std::move(*counted);
     if (apart.empty()) {
       auto all = known ? simulate_all(options, known->of(request), pipeline, apart)
-                       : simulate_all(options, {lower(request, options, alike), nullptr}, pipeline, apart);
+                       : simulate_all(options, lower(request, options, alike), pipeline, apart);
       if (all) return std::move(*all);
     }
     passages.in_full.merge(apart);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/engine/same_times.h"
 #include "sim/predict/alike.h"
 #include "sim/technique/common/technique.h"
 
@@ -38,15 +37,14 @@ const PlanResult& LoweredPlan::plan(const PlanRequest& request) {
   return *made_;
 }
 
-LoweredPlan::Tasks LoweredPlan::of(const LowerRequest& request) {
+const Lowered& LoweredPlan::of(const LowerRequest& request) {
   const auto again = request.plan.technique->lower_again;
   const bool known = plan_ && *plan_ == request.plan && !lowered_->graph.is_folded();
   if (!known || !again || !again(lowered_->graph, request)) {
     lowered_ = lower_alike(request);
-    same_times_ = std::make_shared<SameTimes>();
     plan_ = request.plan;
   }
-  return {*lowered_, same_times_.get()};
+  return *lowered_;
 }
 
 const std::vector<DeviceMemory>& LoweredPlan::memory(const Plan& plan, const OperatorGraph& operators,

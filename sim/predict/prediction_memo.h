@@ -15,20 +15,14 @@
 
 namespace slmsim {
 
-struct SameTimes;
-
 // A plan and its tasks. They are reused where only the network between VMs changed (distances, rates, losses, TCP's settings)
 // and the plan is the same.
 class LoweredPlan {
  public:
   // As make_plan; the request may differ from the last call's only in the network between VMs. Valid until the next call.
   const PlanResult& plan(const PlanRequest& request);
-  struct Tasks {
-    const Lowered& lowered;
-    SameTimes* same_times;  // which of the tasks are alike, kept for the simulation
-  };
   // The tasks of the request, which may differ from the last call's only in the network between VMs. Valid until the next call.
-  Tasks of(const LowerRequest& request);
+  const Lowered& of(const LowerRequest& request);
   // Memory that its GPUs hold, under the same conditions.
   const std::vector<DeviceMemory>& memory(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
@@ -37,7 +31,6 @@ class LoweredPlan {
   std::optional<PlanResult> made_;
   std::optional<Plan> plan_, held_;
   std::optional<Lowered> lowered_;
-  std::shared_ptr<SameTimes> same_times_;  // of lowered_
   std::vector<DeviceMemory> memory_;       // of held_
 };
 
