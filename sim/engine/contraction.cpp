@@ -90,7 +90,11 @@ class Contraction {
     Paths ready;
     for (const TaskId before : graph_.predecessors(id)) ready = both(ready, ends_[before]);
     if (sent && limits_[task.place].windowed) {
-      ends_[id] = {{out_.transfer(task.place, Bytes{task.amount}, tag_, tasks_of(ready), task.times), 0}};
+      const TaskId kept = out_.transfer(task.place, Bytes{task.amount}, tag_, tasks_of(ready), task.times);
+      const double least =
+          task.amount / limits_[task.place].most + graph_.connections()[task.place].route.latency.value;
+      not_before(kept, later(std::move(ready), task.times * least));
+      ends_[id] = {{kept, 0}};
       return;
     }
     if (sent) ready = both(ready, left_[task.place]);
@@ -104,7 +108,25 @@ class Contraction {
   Paths both(const Paths& a, const Paths& b) {
     if (b.empty()) return a;
     Paths out = latest(a, b);
-    return out.size() > kMostPaths ? latest(joined(a), joined(b)) : out;
+    if (out.size() <= kMostPaths) return out;
+    const Paths all = out;
+    std::erase_if(out, [&](const Path& path) { return never_decides(path, all); });
+    return out.size() <= kMostPaths ? out : latest(joined(a), joined(b));
+  }
+
+  // Whether another of the paths goes on from one that leads from the same task to its beginning, and is as long with it.
+  bool never_decides(const Path& path, const Paths& among) const {
+    return std::ranges::any_of(among, [&](const Path& other) {
+      if (other.from >= not_before_.size()) return false;
+      const Paths& to_other = not_before_[other.from];
+      const auto first = std::ranges::find(to_other, path.from, &Path::from);
+      return first != to_other.end() && first->length + other.length >= path.length;
+    });
+  }
+
+  void not_before(TaskId task, Paths paths) {
+    not_before_.resize(task + 1);
+    not_before_[task] = std::move(paths);
   }
 
   // Paths that differ from others by one constant share their task.
@@ -113,7 +135,10 @@ class Contraction {
     const double least = std::ranges::min(paths, {}, &Path::length).length;
     const Paths rest = later(paths, -least);
     const auto [known, is_new] = joins_.try_emplace(key_of(rest));
-    if (is_new) known->second = out_.delay(Seconds{0}, tag_, tasks_of(rest));
+    if (is_new) {
+      known->second = out_.delay(Seconds{0}, tag_, tasks_of(rest));
+      not_before(known->second, rest);
+    }
     return {{known->second, least}};
   }
 
@@ -143,8 +168,9 @@ class Contraction {
   const TaskGraph& graph_;
   const Timeline& observed_;
   const std::vector<Capacity>& limits_;
-  std::vector<Paths> ends_;  // per task
-  std::vector<Paths> left_;  // per connection: when its last byte has left
+  std::vector<Paths> ends_;        // per task
+  std::vector<Paths> left_;        // per connection: when its last byte has left
+  std::vector<Paths> not_before_;  // per task of out_: it does not end before these
   TaskGraph out_;
   TagId tag_;
   std::map<Key, TaskId> joins_;

@@ -12,8 +12,9 @@
 namespace slmsim {
 
 // `observed`: an iteration of the graph. The result has the graph's connections, so that their states apply to both, and ends
-// with it, up to rounding, from any state. Where other tasks share links or multiprocessors with those transfers, they take as
-// long as they were observed to. nullopt where the result would have more than a quarter of the graph's tasks.
+// with it, up to rounding, from any state. Other transfers go in the order in which they were observed; where they and
+// computations share links or multiprocessors with those that are left, they take as long as was observed. nullopt where the
+// result would have more than a quarter of the graph's tasks.
 std::optional<TaskGraph> contracted(const TaskGraph& graph, const Timeline& observed);
 
 }  // namespace slmsim

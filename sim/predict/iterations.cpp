@@ -289,11 +289,20 @@ bool loses_segments(const TaskGraph& graph) {
 }
 
 double error_of_mean(std::span<const Seconds> times) {
-  const auto count = static_cast<double>(times.size());
-  double mean = 0, sum = 0;
-  for (const Seconds time : times) mean += time.value / count;
-  for (const Seconds time : times) sum += std::pow(time.value - mean, 2);
-  return 2 * std::sqrt(sum / std::max(1.0, count - 1) / count) / mean;
+  constexpr std::size_t kParts = 8;
+  const std::size_t count = std::min(times.size(), kParts);
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t from = times.size() * i / count, to = times.size() * (i + 1) / count;
+    Seconds sum{0};
+    for (const Seconds time : times.subspan(from, to - from)) sum += time;
+    parts.push_back(sum.value / static_cast<double>(to - from));
+  }
+  const auto n = static_cast<double>(count);
+  double mean = 0, squares = 0;
+  for (const double part : parts) mean += part / n;
+  for (const double part : parts) squares += std::pow(part - mean, 2);
+  return 2 * std::sqrt(squares / std::max(1.0, n - 1) / n) / mean;
 }
 
 Seconds IterationTimes::steady() const {

@@ -36,7 +36,8 @@ struct IterationTimes {
   Seconds total(double count) const;  // of the first `count` iterations
 };
 
-// Twice the standard error of the mean of these times, relative to that mean.
+// Twice the standard error of the mean of these times, relative to that mean: by means of eight parts of them, since iterations
+// after a loss are like each other (batch means; Law, Simulation Modeling and Analysis, section 9.5).
 double error_of_mean(std::span<const Seconds> times);
 
 // Expected losses of each connection in an iteration.

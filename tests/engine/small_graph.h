@@ -43,6 +43,18 @@ class SmallGraph {
     return graph_.add_connection({0, 1, sockets, route});
   }
 
+  // Over one link, with CUBIC's window of at most `steady` bytes; `loss`: of segments of 100 B.
+  int connect_lossy(double steady, double rtt, double loss, int link) {
+    Route route;
+    route.links = {link};
+    route.latency = Seconds{rtt / 2};
+    route.windowed = true;
+    route.window = {
+        .initial = Bytes{1000}, .steady = Bytes{steady}, .rtt = Seconds{rtt}, .segment = Bytes{100}, .loss = loss};
+    route.window.congestion_control = CongestionControl::kCubic;
+    return graph_.add_connection({0, 1, 1, route});
+  }
+
   TaskId send(int connection, double bytes, const std::vector<TaskId>& after = {}) {
     return graph_.transfer(connection, Bytes{bytes}, graph_.tag({.name = "send"}), after);
   }
