@@ -34,7 +34,6 @@ TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
 
 Peers::SendEnd Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
   Pair& pair = pair_of(from, to);
-  if (posted != kNoTask && pair.acknowledgement > Seconds{0}) graph_.follow_network();
   // Bytes up to `early` may leave before the receive is posted; the sender continues when those up to `sent` have left.
   const Bytes early = posted == kNoTask ? size : std::min(size, pair.early),
               sent = std::max(Bytes{0}, size - pair.kept);

@@ -286,12 +286,6 @@ void TaskGraph::move_to(const Network& network) {
   }
 }
 
-void TaskGraph::set_time(TaskClass of, Seconds time) {
-  for (auto& task : tasks_) {
-    if (task.kind == TaskKind::kCompute && tag_of(task).of == of) task.amount = time.value;
-  }
-}
-
 void TaskGraph::scale_transfers(const std::vector<double>& factors) {
   for (auto& task : tasks_) {
     if (task.kind == TaskKind::kTransfer) task.amount *= factors[task.place];

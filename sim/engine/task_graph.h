@@ -212,11 +212,6 @@ class TaskGraph {
 
   // Replaces the network by one that differs between VMs only. Tasks are unchanged.
   void move_to(const Network& network);
-  // Marks that transfers are divided by what sockets on this network's paths keep, so that another network has other tasks.
-  void follow_network() { follows_network_ = true; }
-  bool follows_network() const { return follows_network_; }
-  // Sets the time of every computation of this class.
-  void set_time(TaskClass of, Seconds time);
   // Multiplies the bytes of transfers by a factor of their connection.
   void scale_transfers(const std::vector<double>& factors);
   // Multiplies the time of computations by a factor of the device and the computation's index among the device's
@@ -265,7 +260,6 @@ class TaskGraph {
   HashPlaces tag_places_;                      // of tags_
   std::vector<std::pair<TaskId, Work>> work_;  // of tasks with work, in order
   std::vector<Passage> passages_;
-  bool follows_network_ = false;
   std::vector<int> multiprocessors_;  // per device; empty without holds
   int device_count_ = 0;
   std::size_t most_tasks_ = std::numeric_limits<std::size_t>::max();

@@ -87,24 +87,18 @@ class Sweep {
       return std::ranges::any_of(as_known,
                                  [&](const Prediction* p) { return p->technique == technique && p->group == group; });
     };
-    // The memo belongs to the scenario with all its techniques and groups.
-    std::vector<Prediction> fresh;
-    if (as_known.empty()) {
-      fresh = predict(changed, {.memo = &memo_, .threads = threads_, .stop = stop_});
-    } else {
-      std::vector<PlanRequest> requests;
-      for (const auto& group : changed.groups) {
-        for (const auto& technique : changed.techniques) {
-          if (!is_known(technique.technique, group.names))
-            requests.push_back({changed, changed.models.front(), operators_, group, technique});
-        }
+    std::vector<PlanRequest> requests;
+    for (const auto& group : changed.groups) {
+      for (const auto& technique : changed.techniques) {
+        if (!is_known(technique.technique, group.names))
+          requests.push_back({changed, changed.models.front(), operators_, group, technique});
       }
-      fresh.resize(requests.size());
-      in_parallel(requests.size(), threads_, [&](std::size_t i) {
-        stop_if(stop_);
-        fresh[i] = predict_one(requests[i], Network(changed.platform), {.advice = false});
-      });
     }
+    std::vector<Prediction> fresh(requests.size());
+    in_parallel(requests.size(), threads_, [&](std::size_t i) {
+      stop_if(stop_);
+      fresh[i] = predict_one(requests[i], Network(changed.platform), {.advice = false});
+    });
     for (const auto& old : known_) {
       if (old.model != scenario_.models.front().name) continue;
       const auto found = std::ranges::find_if(
@@ -163,7 +157,6 @@ class Sweep {
   const std::vector<Prediction>& known_;
   const std::function<bool()>& stop_;
   std::size_t threads_;
-  PredictionMemo memo_;
   OperatorGraph operators_;  // of the model
   bool wide_area_ = true, alike_ = true;
   Seconds own_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <deque>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -149,20 +149,18 @@ std::optional<Iteration> simulate_all(const PredictOptions& options, const Lower
   return all;
 }
 
-Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
-                             const Prediction& out) {
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const Prediction& out) {
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
   PassageRules passages;
-  if (!whole && known == nullptr) request.passages = &passages;
+  if (!whole) request.passages = &passages;
   for (int tries = 1;; ++tries) {
     std::set<int> apart;
     Colouring alike;
     if (auto counted = whole ? std::nullopt : simulate_repeating(request, alike, options.links, &apart))
       return std::move(*counted);
     if (apart.empty()) {
-      auto all = known ? simulate_all(options, known->of(request), pipeline, apart)
-                       : simulate_all(options, lower(request, options, alike), pipeline, apart);
+      auto all = simulate_all(options, lower(request, options, alike), pipeline, apart);
       if (all) return std::move(*all);
     }
     passages.in_full.merge(apart);
@@ -171,10 +169,10 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
 }
 
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,
-                  LoweredPlan* known, Prediction& out) {
+                  Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
-  Iteration iteration = simulate_iteration(options, to_lower, known, out);
+  Iteration iteration = simulate_iteration(options, to_lower, out);
   IterationTimes& times = iteration.times;
   out.first_iteration = times.first();
   out.iteration = times.steady();
@@ -229,14 +227,13 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
 
 }  // namespace
 
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options,
-                       LoweredPlan* known) {
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
   Prediction out;
   out.model = request.model.name;
   out.technique = request.options.technique;
   out.group = request.group.names;
   out.gpus = static_cast<int>(request.group.devices.size());
-  PlanResult result = known ? known->plan(request) : make_plan(request);
+  PlanResult result = make_plan(request);
   if (!result.plan) {
     out.status = Status::kUnsupported;
     out.reason = std::move(result.reason);
@@ -247,8 +244,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   add_remarks_on_padding(out, request);
   if (const std::string old = too_old_gpu(request.scenario, request.group.devices); !old.empty())
     out.remarks.push_back(old + ": its kernels do not run there but are counted anyway; choose another software.stack");
-  out.memory = known ? known->memory(*out.plan, request.operators, request.scenario)
-                     : memory_of(*out.plan, request.operators, request.scenario);
+  out.memory = memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
   const bool edge = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return m.at_edge(); });
   out.fit = misfit ? Fit::kDoesNotFit : edge ? Fit::kAtEdge : Fit::kFits;
@@ -271,7 +267,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   if (out.status != Status::kOk && !options.time_misfits) return out;
   LowerRequest to_lower{*out.plan, request.operators, request.scenario, network};
   to_lower.most_tasks = options.most_tasks;
-  simulate_job(request, options, to_lower, known, out);
+  simulate_job(request, options, to_lower, out);
   out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
 }
@@ -328,64 +324,47 @@ void note_assumptions(const std::vector<Assumption>& all, const Scenario& scenar
 }  // namespace
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
-  std::optional<Network> network;  // of the thread that answers alone
   const auto assumptions = assumptions_of(scenario);
-  std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
-  struct Question {
-    PlanRequest request;
-    LoweredPlan* known;
-  };
-  std::vector<Question> questions;
-  std::vector<Prediction> out;
-  PredictOptions without_advice = options;
-  without_advice.advice = false;
-  const auto answer = [&](std::size_t threads) {
-    const std::size_t before = out.size();
-    out.resize(before + questions.size());
-    // The most GPUs and layers first, because these take longest: threads then finish at about the same time.
-    std::vector<std::size_t> order(questions.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto size = [&](std::size_t i) {
-      const PlanRequest& request = questions[i].request;
-      return std::pair(request.group.devices.size(), request.model.layers);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-    threads = std::min(threads, order.size());
-    if (threads <= 1 && !network) network.emplace(scenario.platform);
-    in_parallel(order.size(), threads, [&](std::size_t i) {
-      std::optional<Network> own;  // a network caches the routes it was asked for: one per thread
-      if (threads > 1) own.emplace(scenario.platform);
-      stop_if(options.stop);
-      const auto& [request, known] = questions[order[i]];
-      Prediction& prediction = out[before + order[i]];
-      prediction = predict_one(request, own ? *own : *network, without_advice, known);
-      note_assumptions(assumptions, scenario, prediction);
-    });
-    // Once all are known, because advice names the techniques that fit.
-    in_parallel(options.advice ? questions.size() : 0, threads, [&](std::size_t i) {
-      Prediction& p = out[before + i];
-      if (p.status != Status::kOutOfMemory || !p.reason.empty()) return;
-      stop_if(options.stop);
-      p.reason = out_of_memory_advice(questions[i].request, *p.plan, out);
-    });
-    questions.clear();
-  };
-  std::vector<std::unique_ptr<const OperatorGraph>> own;
-  std::size_t number = 0;
+  std::deque<OperatorGraph> operators;
+  std::vector<PlanRequest> questions;
   for (const auto& model : scenario.models) {
-    if (!options.memo)
-      own.push_back(std::unique_ptr<const OperatorGraph>(new OperatorGraph(build_operator_graph(model))));
-    const OperatorGraph& operators = options.memo ? options.memo->operators(model) : *own.back();
+    operators.push_back(build_operator_graph(model));
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
-        LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
-        if (options.only && options.only != technique.technique) continue;
-        questions.push_back({{scenario, model, operators, group, technique}, known});
+        if (!options.only || options.only == technique.technique)
+          questions.push_back({scenario, model, operators.back(), group, technique});
       }
     }
-    if (options.memo) answer(options.threads);  // the memo holds one model's operators at a time
   }
-  answer(options.simgrid ? 1 : options.threads);  // SimGrid has one engine per process
+  // The most GPUs and layers first, because these take longest: threads then finish at about the same time.
+  std::vector<std::size_t> order(questions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto size = [&](std::size_t i) {
+    return std::pair(questions[i].group.devices.size(), questions[i].model.layers);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  // SimGrid has one engine per process.
+  const std::size_t threads = std::min(options.simgrid ? 1 : options.threads, order.size());
+  std::optional<Network> network;  // of the thread that answers alone
+  if (threads <= 1) network.emplace(scenario.platform);
+  PredictOptions without_advice = options;
+  without_advice.advice = false;
+  std::vector<Prediction> out(questions.size());
+  in_parallel(order.size(), threads, [&](std::size_t i) {
+    std::optional<Network> own;  // a network caches the routes it was asked for: one per thread
+    if (threads > 1) own.emplace(scenario.platform);
+    stop_if(options.stop);
+    Prediction& prediction = out[order[i]];
+    prediction = predict_one(questions[order[i]], own ? *own : *network, without_advice);
+    note_assumptions(assumptions, scenario, prediction);
+  });
+  // Once all are known, because advice names the techniques that fit.
+  in_parallel(options.advice ? questions.size() : 0, threads, [&](std::size_t i) {
+    Prediction& p = out[i];
+    if (p.status != Status::kOutOfMemory || !p.reason.empty()) return;
+    stop_if(options.stop);
+    p.reason = out_of_memory_advice(questions[i], *p.plan, out);
+  });
   return out;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "sim/predict/measure.h"
-#include "sim/predict/prediction_memo.h"
 #include "sim/scenario/scenario.h"
 #include "sim/technique/common/memory.h"
 #include "sim/technique/common/technique.h"
@@ -103,11 +102,10 @@ struct PredictOptions {
   bool links = false;      // measure link use
   bool timelines = false;  // with `links`, keep interconnects' rates over time; every micro-batch is simulated
   const Technique* only = nullptr;
-  bool whole = false;              // simulate every GPU, even where some are equal
-  bool simgrid = false;            // simulate every GPU with SimGrid: slower, and equal up to its solver's precision
-  PredictionMemo* memo = nullptr;  // for predict(): data shared by many predictions
-  bool advice = true;              // find a change that makes the plan fit; costs about what many plans do
-  bool ignore_memory = false;      // treat out-of-memory plans as if they fitted
+  bool whole = false;          // simulate every GPU, even where some are equal
+  bool simgrid = false;        // simulate every GPU with SimGrid: slower, and equal up to its solver's precision
+  bool advice = true;          // find a change that makes the plan fit; costs about what many plans do
+  bool ignore_memory = false;  // treat out-of-memory plans as if they fitted
   bool time_misfits =
       false;  // simulate out-of-memory plans too, unless they need many times the memory; they stay kOutOfMemory
   bool coarse = false;  // a first iteration that is long stands for all
@@ -120,9 +118,8 @@ struct PredictOptions {
 // Multiplies the times of iterations, and all that follows from them, by a factor; the job and its bill stay.
 void scale_times(Prediction& prediction, double factor);
 
-// One technique on one group. `known`: the memo's entry for both.
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
-                       LoweredPlan* known = nullptr);
+// One technique on one group.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});

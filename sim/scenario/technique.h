@@ -97,8 +97,6 @@ struct Technique {
   int (*micro_batches)(const PlanRequest&);
   // The plan on a group of GPUs, or the reason why it cannot run there.
   PlanResult (*plan)(const PlanRequest&);
-  // Whether the plan depends on the network between VMs; absent: it may.
-  bool (*plans_for_network)(const TechniqueOptions&) = nullptr;
   // The plan before its operators are divided: its stages with their operators and GPUs; where a planner cuts them, those that it
   // falls back to, or none. They depend neither on the micro-batches nor on the batch. Absent: `plan` itself takes little time.
   PlanResult (*outline)(const PlanRequest&) = nullptr;
@@ -106,9 +104,6 @@ struct Technique {
   StageCuts (*cuts)(const PlanRequest&) = nullptr;
 
   Lowered (*lower)(const LowerRequest&);
-  // Converts a graph that `lower` returned for another request to this one, which differs only in the network between
-  // VMs. False where that needs a new lowering; absent: always.
-  bool (*lower_again)(TaskGraph&, const LowerRequest&) = nullptr;
 
   std::vector<DeviceMemory> (*memory)(const Plan&, const OperatorGraph&, const Scenario&);
   // Memory of hosts and drives, in bytes per GPU.

@@ -141,26 +141,24 @@ std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& 
 
 Candidate cell_of(const Prediction& p) { return {p.model, p.technique->name, p.group}; }
 
-std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells, PredictionMemo& memo,
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
                                       std::size_t most_tasks) {
   const Network network(scenario.platform);
   PredictOptions options;
   options.advice = false;
   options.time_misfits = true;
   options.most_tasks = most_tasks;
-  auto& plans = memo.lowered_plans(scenario);
   std::vector<Prediction> out(cells.size());
   for (Prediction& p : out) p.status = Status::kUnsupported;
-  auto plan = plans.begin();
   for (const auto& model : scenario.models) {
+    std::optional<OperatorGraph> operators;
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
-        LoweredPlan* known = technique.technique->lower_again ? &*plan : nullptr;
-        ++plan;
         for (std::size_t i = 0; i < cells.size(); ++i) {
           if (cells[i] != Candidate{model.name, technique.technique->name, group.names}) continue;
+          if (!operators) operators.emplace(build_operator_graph(model));
           try {
-            out[i] = predict_one({scenario, model, memo.operators(model), group, technique}, network, options, known);
+            out[i] = predict_one({scenario, model, *operators, group, technique}, network, options);
           } catch (const TooManyTasks&) {  // remains unsupported
           }
         }
@@ -179,14 +177,13 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   if (!options.reload || !group || !best.plan) return std::nullopt;
   const Objective objective = scenario.selection.objective;
   Best fastest{cost_of(best, objective) * (1 - kWorth), best.fit == Fit::kAtEdge, objective};
-  PredictionMemo memo;
   double left = budget;
   const auto offer = [&](const Scenario& changed, const Candidate& cell, const Overrides& change) {
     const Group* on = group_of(changed, cell.group);
     if (!on || !too_old_gpu(changed, on->devices).empty()) return true;
     left -= work_on(scenario, best, cell.group);
     if (left < 0 || (options.stop && options.stop())) return false;
-    fastest.offer(predict_cells(changed, std::vector{cell}, memo, kMostTasksOfTrial).front(), change);
+    fastest.offer(predict_cells(changed, std::vector{cell}, kMostTasksOfTrial).front(), change);
     return true;
   };
   std::vector<Overrides> of_kernels;

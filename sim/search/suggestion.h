@@ -13,8 +13,8 @@ namespace slmsim {
 inline constexpr double kWorth = 0.05;
 
 // Predictions of some cells in a scenario, without advice and with the times of plans that do not fit. Unsupported where the
-// scenario lacks the cell, or where it takes more tasks than `most_tasks`. `memo`: of predictions of similar scenarios.
-std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells, PredictionMemo& memo,
+// scenario lacks the cell, or where it takes more tasks than `most_tasks`.
+std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
                                       std::size_t most_tasks = std::numeric_limits<std::size_t>::max());
 Candidate cell_of(const Prediction& prediction);
 

@@ -95,7 +95,7 @@ double work_of(const RunResult& result) {
   return out;
 }
 
-// Copies of a value, one per thread that uses it: a file remembers what it has read, a memo what it has predicted.
+// Copies of a value, one per thread that uses it: a file remembers what it has read.
 template <class Value>
 class Pool {
  public:
@@ -128,12 +128,10 @@ class Pool {
 std::vector<std::vector<Forecast>> forecasts_at(const std::vector<Overrides>& points,
                                                 const std::vector<Candidate>& cells, const VerdictOptions& options) {
   std::vector<std::vector<Forecast>> out(points.size());
-  Pool<PredictionMemo> memos{PredictionMemo{}};
   in_parallel(points.size(), options.threads, [&](std::size_t i) {
     const auto scenario = is_over(options) ? std::nullopt : options.reload(points[i]);
     if (!scenario) return;
-    const auto predictions = memos.with([&](PredictionMemo& memo) { return predict_cells(*scenario, cells, memo); });
-    for (const auto& p : predictions) out[i].push_back(forecast_of(p));
+    for (const auto& p : predict_cells(*scenario, cells)) out[i].push_back(forecast_of(p));
   });
   return out;
 }

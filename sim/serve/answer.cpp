@@ -13,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOverrides = 100;
-constexpr std::size_t kUsesOfMemo = 500;  // then it is emptied: its divisions grow without bound
 
 std::string text_at(const Json& body, const char* key, const std::string& otherwise) {
   const auto at = body.find(key);
@@ -96,11 +95,9 @@ const RunResult& predicted(const Question& question, Memory& memory) {
       fmt::format("{}\n{}\n{}", question.text.file.string(), fmt::join(question.set, "\n"), question.text.text);
   if (memory.result && memory.key == key) return *memory.result;
   memory.result.reset();
-  if (++memory.used % kUsesOfMemo == 0) memory.memo = {};
   Scenario scenario = load_scenario(question.text, question.set);
   PredictOptions options;
   options.links = measures_links(scenario, false, false);
-  options.memo = &memory.memo;
   memory.result = run_scenario(std::move(scenario), options);
   memory.key = key;
   return *memory.result;

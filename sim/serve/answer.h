@@ -36,8 +36,6 @@ using Progress = std::function<void(const std::string& text, double share)>;
 
 // Cache kept between answers: it saves time and never changes a result.
 struct Memory {
-  PredictionMemo memo;
-  std::size_t used = 0;
   std::string key;  // key of `result`
   std::optional<RunResult> result;
 };

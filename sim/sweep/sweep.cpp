@@ -254,7 +254,7 @@ PointRows Sweep::rows(std::uint64_t point) {
     add_row(point, row_without_prediction("invalid", problem), out);
     return out;
   }
-  for (const auto& prediction : predict(*scenario, {.memo = &memo_, .time_misfits = true}))
+  for (const auto& prediction : predict(*scenario, {.time_misfits = true}))
     add_row(point, row_of(scenario->name, prediction), out);
   return out;
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/crew/crew.h"
-#include "sim/predict/prediction_memo.h"
 #include "sim/predict/row.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/axis.h"
@@ -68,7 +67,6 @@ class Sweep {
   std::vector<Override> fixed_;
   std::vector<std::string> fixed_texts_;
   std::vector<ScenarioFile> scenario_;  // one
-  PredictionMemo memo_;
 };
 
 // For describe(): the keys of a sweep's file.

@@ -185,9 +185,7 @@ void predictions_of_nanotron(benchmark::State& state) {
 // One technique at a time on four GPUs over a WAN: the unit of a sweep.
 void predict_technique(benchmark::State& state, const Technique* technique) {
   const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
-  PredictionMemo memo;
-  predict(scenario, {.only = technique, .memo = &memo});
-  for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique, .memo = &memo}));
+  for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique}));
 }
 
 // gpt2L on a mesh of four GPUs: the planner, and the integer program of the whole without layers divided alike.

@@ -28,7 +28,6 @@ extern const Technique kData = {
     .micro_batches = one_sequence_each,
     .plan = plan_replicas,
     .lower = lower_operators,
-    .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
     .variations = batch_variations,

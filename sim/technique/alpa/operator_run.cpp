@@ -373,21 +373,4 @@ std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count)
 
 Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }
 
-// The network affects the routes, the launch, the latencies of aggregated collectives, the order of rings by distance, and what
-// sockets keep of a message.
-bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
-  if (request.scenario.nccl.ring_order == RingOrder::kByDistance || graph.follows_network()) return false;
-  const Seconds launch = driver_launch(request);
-  bool launched = false;
-  for (const Task& task : graph.tasks()) {
-    if (task.kind == TaskKind::kTransfer) continue;
-    if (graph.is_latency(task) && task.amount > 0) return false;
-    launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
-  }
-  if (launched != (launch > Seconds{0})) return false;
-  graph.move_to(request.network);
-  graph.set_time(TaskClass::kLaunch, launch);
-  return true;
-}
-
 }  // namespace slmsim

@@ -15,10 +15,6 @@ namespace slmsim {
 // For a plan whose `by` is an OperatorPlan.
 Lowered lower_operators(const LowerRequest& request);
 
-// Converts a graph that lower_operators() returned for another request to this one, which differs only in the network
-// between VMs. Returns false where that needs a new lowering.
-bool lower_operators_again(TaskGraph& graph, const LowerRequest& request);
-
 // The steps of `count` micro-batches of a stage, in the order of the schedule.
 std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count);
 

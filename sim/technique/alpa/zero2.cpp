@@ -93,7 +93,6 @@ extern const Technique kZero2 = {
     .micro_batches = one_sequence_each,
     .plan = plan_zero2,
     .lower = lower_operators,
-    .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
     .variations = zero2_variations,
