@@ -3,9 +3,10 @@
 // Iterations differ only in the state in which they find their connections: the first one meets new connections, a later one
 // those that its predecessor left. An iteration is a function of that state, so once a state comes back, all further iterations
 // are known. On paths that lose segments no state comes back: once every connection that will meet a loss has met some,
-// iterations are simulated until each has met 24 more, at most 240, of which 40 are not like the one before. A connection that
-// carries too little to lose a segment in these iterations, or a tenth of what another loses, is not waited for; where none
-// loses, they end once their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet), at most 12.
+// iterations are simulated until each has met 24 more, at most 240. Those after the first are of the graph's contraction
+// (sim/engine/contraction.h); of a graph that has none, at most 40 are unlike the one before. A connection that carries too little
+// to lose a segment in these iterations, or a tenth of what another loses, is not waited for; where none loses, they end once
+// their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet), at most 12.
 //
 // Where no state came back, iterations keep differing, by where losses fall or by how connections that share a link happen to
 // meet; `spread` bounds the difference. Where a state came back and transfers share links, `spread` is the effect that the last
