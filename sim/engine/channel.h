@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "sim/engine/capacity.h"
@@ -21,7 +22,7 @@ struct Channel {
   Capacity limits;
   int cap = -1;                           // index of the engine's rate cap for its maximum rate
   TaskId head = kNoTask, tail = kNoTask;  // waiting or active transfers, linked through Run::next_
-  double free = 0;                        // when the last transfer has left, where nothing else matters
+  double free = 0;                        // when the last transfer has left, of a channel alone
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;
@@ -39,7 +40,7 @@ struct Channel {
   double most() const { return averaged > 0 ? averaged : limits.most; }
 
   // Whether a transfer depends on nothing but those before it.
-  bool is_alone() const { return !sender && limits.contended.empty() && limits.queued.empty(); }
+  bool is_alone() const { return limits.contended.empty() && limits.queued.empty() && limits.back.empty(); }
 
   // Whether it has something to send and sends nothing. Between events its window is full, and acknowledgements wake it.
   bool waits() const { return !flowing && head != kNoTask; }
@@ -52,10 +53,50 @@ struct Channel {
   struct Alone {
     double start, left, arrived;
   };
-  Alone send_alone(double now, double bytes) {
-    const double start = std::max(now, free), latency = connection->route.latency.value;
-    free = bytes > 0 ? start + bytes / limits.most : start;
+  // Sends a transfer that becomes ready now; `tell(from, to, bytes)` of each of its pieces.
+  template <class Tell>
+  Alone send_alone(double now, double bytes, Tell tell) {
+    const double start = free = std::max(now, free), latency = connection->route.latency.value;
+    if (bytes > 0 && sender) {
+      send_windowed(bytes, tell);
+    } else if (bytes > 0) {
+      free = start + bytes / limits.most;
+      tell(start, free, bytes);
+    }
     return {start, free, latency > 0 ? free + latency : free};
+  }
+
+  // Sends from `free` on. This is the inner loop of most simulations: with inlined calls of the sender and kept out of its caller,
+  // for the sake of registers, predictions are a tenth faster.
+  template <class Tell>
+  [[gnu::noinline, gnu::flatten]] void send_windowed(double bytes, Tell& tell) {
+    double now = free;
+    settle(now);
+    sender->resume(now - last_sent);
+    if (const double rate = losses ? losses->rate(bytes, now - last_sent, sender->state()) : 0; rate > 0) {
+      free = last_sent = now + bytes / rate;
+      tell(now, free, bytes);
+      settle(free);
+      sender->average(losses->state(), free);
+      return;
+    }
+    for (double left = bytes; left > 0;) {
+      const double piece = sender->take(left);
+      if (piece <= 0) {
+        if (returns.empty()) throw std::logic_error("a window admits nothing, and nothing is on the way");
+        now = returns.front().date;
+        settle(now);
+        continue;
+      }
+      const double begun = now;
+      now += piece / limits.most;
+      left -= piece;
+      tell(begun, now, piece);
+      settle(now);
+      const Acknowledgements acks = sender->left(piece, now - begun);
+      for (int i = 0; i < acks.count; ++i) returns.add(now + std::max(0.0, acks.delay(i)), acks.bytes);
+    }
+    free = last_sent = now;
   }
 
   void settle(double now) {

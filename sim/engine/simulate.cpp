@@ -12,7 +12,6 @@
 
 #include "sim/engine/channel.h"
 #include "sim/engine/fair_shares.h"
-#include "sim/engine/in_order.h"
 #include "sim/engine/pending.h"
 #include "sim/engine/simgrid_engine.h"
 #include "sim/engine/slowdown.h"
@@ -187,10 +186,11 @@ class Run {
 
   void send_alone(TaskId id, std::size_t index) {
     const double bytes = graph_.tasks()[id].amount;
-    const Channel::Alone sent = channels_[index].send_alone(clock_, bytes);
+    const auto record = [&](double from, double to, double piece) {
+      if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), from, to, piece});
+    };
+    const Channel::Alone sent = channels_[index].send_alone(clock_, bytes, record);
     if (timeline_.start[id] < 0) timeline_.start[id] = sent.start;
-    if (options_.record_flows && bytes > 0)
-      timeline_.flows.push_back({static_cast<int>(index), sent.start, sent.left, bytes});
     if (sent.arrived <= clock_) return arrived(id);
     schedule_at({.date = sent.arrived, .index = id});
   }
@@ -390,9 +390,6 @@ bool engine_has_run() { return SimgridEngine::exists(); }
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options,
                   const Successors* known) {
   if (graph.tasks().empty()) return {};
-  if (!options.always_events && !options.always_engine) {
-    if (InOrder in_order(graph); in_order.run(before, options.record_flows)) return in_order.timeline();
-  }
   if (known) return Run(graph, before, options, *known).run();
   return Run(graph, before, options, Successors(graph)).run();
 }

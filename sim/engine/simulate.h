@@ -50,7 +50,6 @@ struct Timeline {
 
 struct SimulationOptions {
   bool record_flows = false;
-  bool always_events = false;  // also where tasks can be processed in order (in_order.h), with the same results
   bool always_engine = false;  // also where few flows share links: slower, with the same results
   // For simulate_iterations (sim/predict/iterations.h): a first iteration that is long stands for all.
   bool coarse = false;

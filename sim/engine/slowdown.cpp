@@ -35,27 +35,4 @@ bool DeviceComputations::ends(TaskId task, double date) {
   return true;
 }
 
-bool KnownHolds::happen(double time, int held) {
-  if (time < done_) return false;
-  auto at = steps_.end();
-  while (at != steps_.begin() && std::prev(at)->time > time) --at;
-  const int before = at == steps_.begin() ? 0 : std::prev(at)->held;
-  at = steps_.insert(at, {time, before});
-  for (; at != steps_.end(); ++at) at->held += held;
-  return true;
-}
-
-double KnownHolds::finish(double start, double alone, double bound, int multiprocessors) {
-  // The last of several holds at one time counts.
-  auto at = std::upper_bound(steps_.begin(), steps_.end(), start,
-                             [](double time, const Step& step) { return time < step.time; });
-  Pace pace(start, alone, slowed(bound, multiprocessors, at == steps_.begin() ? 0 : std::prev(at)->held));
-  for (; at != steps_.end() && at->time < pace.finish(); ++at) {
-    if (std::next(at) == steps_.end() || std::next(at)->time > at->time)
-      pace.change(at->time, slowed(bound, multiprocessors, at->held));
-  }
-  done_ = std::max(done_, pace.finish());
-  return pace.finish();
-}
-
 }  // namespace slmsim

@@ -88,21 +88,4 @@ class DeviceComputations {
   std::vector<std::size_t> changed_;
 };
 
-// The same for one device whose tasks are processed in the order of addition: holds and releases are known before the
-// concurrent computations.
-class KnownHolds {
- public:
-  // False where the hold comes too late: a concurrent computation was already processed.
-  bool happen(double time, int held);
-  double finish(double start, double alone, double bound, int multiprocessors);
-
- private:
-  struct Step {
-    double time;
-    int held;  // from this time on
-  };
-  std::vector<Step> steps_;  // by time
-  double done_ = 0;          // time up to which computations have been processed
-};
-
 }  // namespace slmsim

@@ -11,7 +11,6 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/contraction.h"
-#include "sim/engine/in_order.h"
 #include "sim/engine/loss_distance.h"
 #include "sim/engine/loss_rate.h"
 #include "sim/engine/pending.h"
@@ -214,52 +213,41 @@ bool needs_many(const std::vector<double>& losses, const std::vector<std::size_t
   return std::ranges::any_of(losing, [&](std::size_t i) { return losses[i] * kMany < kEnoughLosses; });
 }
 
-// Runs one iteration after the other, in order as long as that is possible. Flows are recorded for all iterations where it is
-// not, else for the last only.
+// Runs one iteration after the other.
 class IterationLoop {
  public:
   IterationLoop(const TaskGraph& graph, const SimulationOptions& options)
-      : graph_(graph), options_(options) {
-    if (!options.always_events && !options.always_engine) in_order_.emplace(graph);
-  }
+      : graph_(graph), options_(options), successors_(graph) {}
   void run(const State& before) {
     if (contracted_) return contracted_->run(before);
-    if (in_order_ && in_order_->run(before)) return;
-    if (in_order_) options_.always_events = true;
-    in_order_.reset();
     last_ = {};  // frees its memory for the next one
-    if (!successors_) successors_.emplace(graph_);
-    last_ = simulate(graph_, before, options_, &*successors_);
+    last_ = simulate(graph_, before, options_, &successors_);
   }
-  Seconds end() const { return contracted_ ? contracted_->end() : in_order_ ? in_order_->end() : last_.end; }
-  const State& connections() const {
-    return contracted_ ? contracted_->connections() : in_order_ ? in_order_->connections() : last_.connections;
-  }
+  Seconds end() const { return contracted_ ? contracted_->end() : last_.end; }
+  const State& connections() const { return contracted_ ? contracted_->connections() : last_.connections; }
   // From the next iteration on, runs a contraction of the graph, if it is much smaller.
   void contract() {
     // Multiprocessors that a longer transfer holds would slow other computations than were observed.
     if (graph_.is_held()) return;
-    small_ = in_order_ ? contracted(graph_, in_order_->timeline()) : contracted(graph_, last_);
-    const SimulationOptions options{.always_events = options_.always_events, .always_engine = options_.always_engine};
-    if (small_) contracted_ = std::make_unique<IterationLoop>(*small_, options);
+    small_ = contracted(graph_, last_);
+    if (small_)
+      contracted_ =
+          std::make_unique<IterationLoop>(*small_, SimulationOptions{.always_engine = options_.always_engine});
   }
   bool is_contracted() const { return contracted_ != nullptr; }
   // The graph's timeline of an iteration that begins with `before`; `last`: whether it is the last one that ran.
-  Timeline timeline(const State& before, bool last = true) {
+  Timeline timeline(const State& before, bool last) {
     if (contracted_ || !last) {
       contracted_.reset();
       run(before);
     }
-    if (!in_order_) return std::move(last_);
-    if (options_.record_flows) in_order_->run(before, true);
-    return in_order_->timeline();
+    return std::move(last_);
   }
 
  private:
   const TaskGraph& graph_;
   SimulationOptions options_;
-  std::optional<InOrder> in_order_;
-  std::optional<Successors> successors_;
+  Successors successors_;
   Timeline last_;
   std::optional<TaskGraph> small_;
   std::unique_ptr<IterationLoop> contracted_;  // of small_

@@ -174,7 +174,7 @@ TEST(Fold, ATransferOfSeveralTimesLetsOthersInBetween) {
   const TaskId several = graph.transfer(line, Bytes{100}, tag, {}, 3);
   const TaskId later = graph.delay(Seconds{0.5}, tag, {});
   const TaskId other = graph.transfer(line, Bytes{100}, tag, std::array{later});
-  const Timeline timeline = simulate(graph, {}, {.always_events = true});
+  const Timeline timeline = simulate(graph);
   EXPECT_EQ(timeline.start[several], 0);
   EXPECT_EQ(timeline.finish[several], 6);
   EXPECT_EQ(timeline.finish[other], 3);

@@ -1,6 +1,7 @@
 // TCP's window by hand. Links are so fast (1e12 B/s) that only round trips count, unless a test says so.
 #include <cmath>
 #include <map>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -107,9 +108,41 @@ TEST(Window, WhatIsAcknowledgedAsAnotherPieceHasLeftMakesRoomFirst) {
     graph.connect_windowed(200, 1e6, rtt);  // unused; without it nobody shares the link
     for (int transfer = 0; transfer < 4; ++transfer) graph.send(connection, 100);
     graph.send(connection, 1200, {graph.wait(2.5)});
-    for (const SimulationOptions& way :
-         {SimulationOptions{}, {.record_flows = true}, {.always_events = true}, {.always_engine = true}})
+    for (const SimulationOptions& way : {SimulationOptions{}, {.record_flows = true}, {.always_engine = true}})
       EXPECT_NEAR(graph.run({}, way).end.value, 2.5 + rtt + 0.8, kClock) << rtt;
+  }
+}
+
+// A connection that nobody may share a link with sends a whole transfer at once, others piece by piece.
+TEST(Window, SendsTheSameAloneAndWhereTheLinkMightBeShared) {
+  constexpr int kConnections = 6, kRounds = 40;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const auto graph_of = [&](bool alone) {
+      std::mt19937 random(seed);
+      const auto pick = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+      SmallGraph graph(std::vector<double>(kConnections, 100.0));
+      for (int c = 0; c < kConnections; ++c) graph.connect_windowed(100, c % 2 ? 800 : 400, 2, 5, 1, 1, c);
+      for (int c = 0; c < kConnections && !alone; ++c) graph.connect({c});  // unused
+      std::vector<std::vector<TaskId>> last(kConnections);
+      for (int i = 0; i < kConnections * kRounds; ++i) {
+        const int c = i % kConnections;
+        last[c] = {graph.compute(c, 0.25 * pick(1, 12), last[c])};
+        graph.send(c, 100.0 * pick(0, 9), last[c]);
+      }
+      return graph;
+    };
+    std::vector<ConnectionState> state;
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      const Timeline alone = graph_of(true).run(state), shared = graph_of(false).run(state);
+      for (std::size_t task = 0; task < alone.finish.size(); ++task) {
+        ASSERT_NEAR(alone.start[task], shared.start[task], kClock) << seed;
+        ASSERT_NEAR(alone.finish[task], shared.finish[task], kClock) << seed;
+      }
+      for (std::size_t c = 0; c < kConnections; ++c)
+        EXPECT_NEAR(alone.connections[c].tcp.window, shared.connections[c].tcp.window, kClock);
+      state = alone.connections;
+      state.resize(kConnections);
+    }
   }
 }
 

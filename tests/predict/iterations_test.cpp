@@ -86,7 +86,7 @@ TEST(Iterations, AreThoseThatAreSimulatedOneAfterTheOther) {
       const IterationTimes times = simulate_iterations(graph);
       Timeline last;
       for (const Seconds time : times.times) {
-        last = simulate(graph, last.connections, {.always_events = true});
+        last = simulate(graph, last.connections);
         EXPECT_NEAR(time / last.end, 1, 1e-9) << technique->name << " " << loss;
       }
       ASSERT_EQ(times.last.connections.size(), last.connections.size());

@@ -1,8 +1,6 @@
-// The ways of simulating a graph against each other on the graphs of real plans: task by task, by events with rates of
-// progressive filling, by events with SimGrid.
+// Rates of progressive filling against SimGrid's on the graphs of real plans.
 #include <gtest/gtest.h>
 
-#include "sim/predict/iterations.h"
 #include "sim/predict/predict.h"
 #include "tests/word_name.h"
 
@@ -26,19 +24,9 @@ class Ways : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(Ways, TaskByTaskGivesTheSameBitsAsByEvents) {
-  for_each_plan([](const TaskGraph& graph) {
-    const auto a = simulate_iterations(graph), b = simulate_iterations(graph, {.always_events = true});
-    EXPECT_EQ(a.times, b.times);
-    EXPECT_EQ(a.last.start, b.last.start);
-    EXPECT_EQ(a.last.finish, b.last.finish);
-    EXPECT_EQ(a.last.connections, b.last.connections);
-  });
-}
-
 TEST_P(Ways, ProgressiveFillingAgreesWithSimgrid) {
   for_each_plan([](const TaskGraph& graph) {
-    const double by_filling = simulate(graph, {}, {.always_events = true}).end.value;
+    const double by_filling = simulate(graph).end.value;
     EXPECT_NEAR(by_filling, simulate(graph, {}, {.always_engine = true}).end.value, 1e-5 * by_filling);
   });
 }
