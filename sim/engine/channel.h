@@ -51,7 +51,7 @@ struct Channel {
   }
 
   struct Alone {
-    double start, left, arrived;
+    double start, arrived;
   };
   // Sends a transfer that becomes ready now; `tell(from, to, bytes)` of each of its pieces.
   template <class Tell>
@@ -63,7 +63,7 @@ struct Channel {
       free = start + bytes / limits.most;
       tell(start, free, bytes);
     }
-    return {start, free, latency > 0 ? free + latency : free};
+    return {start, latency > 0 ? free + latency : free};
   }
 
   // Sends from `free` on. This is the inner loop of most simulations: with inlined calls of the sender and kept out of its caller,

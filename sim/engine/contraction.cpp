@@ -22,7 +22,7 @@ struct Path {
   double length = 0;      // s
 };
 
-// What happens after the last of these paths; each from another task, in the order of these tasks.
+// Paths from different tasks to one event, sorted by task; the event takes place after the last of them.
 using Paths = std::vector<Path>;
 
 Paths latest(const Paths& a, const Paths& b) {
@@ -44,6 +44,10 @@ Paths latest(const Paths& a, const Paths& b) {
 Paths later(Paths paths, double time) {
   for (Path& path : paths) path.length += time;
   return paths;
+}
+
+bool is_kept(const Task& task, const std::vector<Capacity>& limits) {
+  return task.kind == TaskKind::kTransfer && limits[task.place].windowed;
 }
 
 class Contraction {
@@ -73,14 +77,11 @@ class Contraction {
   }
 
  private:
-  // Of tasks that started together the first comes first: no earlier one waits for a later one.
+  // Ties remain in the order of addition, in which no task waits for a later one.
   std::vector<TaskId> in_order_of_time() const {
     std::vector<TaskId> out(graph_.tasks().size());
     std::iota(out.begin(), out.end(), TaskId{0});
-    const auto earlier = [&](TaskId a, TaskId b) {
-      return std::pair{observed_.start[a], a} < std::pair{observed_.start[b], b};
-    };
-    if (!std::ranges::is_sorted(out, earlier)) std::ranges::sort(out, earlier);
+    std::ranges::stable_sort(out, {}, [&](TaskId id) { return observed_.start[id]; });
     return out;
   }
 
@@ -89,7 +90,7 @@ class Contraction {
     const bool sent = task.kind == TaskKind::kTransfer;
     Paths ready;
     for (const TaskId before : graph_.predecessors(id)) ready = both(ready, ends_[before]);
-    if (sent && limits_[task.place].windowed) {
+    if (is_kept(task, limits_)) {
       const TaskId kept = out_.transfer(task.place, Bytes{task.amount}, tag_, tasks_of(ready), task.times);
       const double least =
           task.amount / limits_[task.place].most + graph_.connections()[task.place].route.latency.value;
@@ -180,8 +181,7 @@ class Contraction {
 
 std::optional<TaskGraph> contracted(const TaskGraph& graph, const Timeline& observed) {
   const std::vector<Capacity> limits = capacities(graph);
-  const auto kept = std::ranges::count_if(
-      graph.tasks(), [&](const Task& task) { return task.kind == TaskKind::kTransfer && limits[task.place].windowed; });
+  const auto kept = std::ranges::count_if(graph.tasks(), [&](const Task& task) { return is_kept(task, limits); });
   if (static_cast<std::size_t>(kept) * kTimesFewer > graph.tasks().size()) return std::nullopt;
   return Contraction(graph, observed, limits).result();
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,8 +19,8 @@ namespace {
 
 constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
 constexpr std::size_t kLastOnes = 6;
-constexpr int kEnoughLosses = 24;  // of each connection; they leave 2 % of error in the mean
-constexpr int kLossesOfFall = 8;   // leave 0.7^8 of CUBIC's window, a seventeenth
+constexpr int kEnoughLosses = 24;                               // per connection; the mean then has an error of 2 %
+constexpr int kLossesOfFall = 8;                                // leave 0.7^8 of CUBIC's window, a seventeenth
 constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;  // iterations; those unlike the one before
 constexpr double kLeastShareOfLosses = 0.1;  // relative to the connection that loses most; others are not waited for
 constexpr double kSettled = 0.005;           // relative: change of the mean by one more iteration, of at least three
@@ -216,29 +215,30 @@ bool needs_many(const std::vector<double>& losses, const std::vector<std::size_t
 // Runs one iteration after the other.
 class IterationLoop {
  public:
-  IterationLoop(const TaskGraph& graph, const SimulationOptions& options)
-      : graph_(graph), options_(options), successors_(graph) {}
-  void run(const State& before) {
-    if (contracted_) return contracted_->run(before);
-    last_ = {};  // frees its memory for the next one
-    last_ = simulate(graph_, before, options_, &successors_);
+  IterationLoop(const TaskGraph& graph, const SimulationOptions& options) : graph_(graph), options_(options) {
+    successors_.emplace(graph);
   }
-  Seconds end() const { return contracted_ ? contracted_->end() : last_.end; }
-  const State& connections() const { return contracted_ ? contracted_->connections() : last_.connections; }
+  void run(const State& before) {
+    last_ = {};  // frees its memory for the next one
+    SimulationOptions options = options_;
+    options.record_flows = options_.record_flows && !contraction_;
+    last_ = simulate(contraction_ ? *contraction_ : graph_, before, options, &*successors_);
+  }
+  Seconds end() const { return last_.end; }
+  const State& connections() const { return last_.connections; }
   // From the next iteration on, runs a contraction of the graph, if it is much smaller.
   void contract() {
     // Multiprocessors that a longer transfer holds would slow other computations than were observed.
     if (graph_.is_held()) return;
-    small_ = contracted(graph_, last_);
-    if (small_)
-      contracted_ =
-          std::make_unique<IterationLoop>(*small_, SimulationOptions{.always_engine = options_.always_engine});
+    contraction_ = contracted(graph_, last_);
+    if (contraction_) successors_.emplace(*contraction_);
   }
-  bool is_contracted() const { return contracted_ != nullptr; }
+  bool is_contracted() const { return contraction_.has_value(); }
   // The graph's timeline of an iteration that begins with `before`; `last`: whether it is the last one that ran.
   Timeline timeline(const State& before, bool last) {
-    if (contracted_ || !last) {
-      contracted_.reset();
+    if (contraction_) successors_.emplace(graph_);
+    if (contraction_ || !last) {
+      contraction_.reset();
       run(before);
     }
     return std::move(last_);
@@ -247,10 +247,9 @@ class IterationLoop {
  private:
   const TaskGraph& graph_;
   SimulationOptions options_;
-  Successors successors_;
+  std::optional<TaskGraph> contraction_;  // runs in place of the graph
+  std::optional<Successors> successors_;  // in the graph that runs
   Timeline last_;
-  std::optional<TaskGraph> small_;
-  std::unique_ptr<IterationLoop> contracted_;  // of small_
 };
 
 }  // namespace

@@ -345,7 +345,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
   // SimGrid has one engine per process.
   const std::size_t threads = std::min(options.simgrid ? 1 : options.threads, order.size());
-  std::optional<Network> network;  // of the thread that answers alone
+  std::optional<Network> network;  // where one thread predicts all
   if (threads <= 1) network.emplace(scenario.platform);
   PredictOptions without_advice = options;
   without_advice.advice = false;

@@ -201,7 +201,7 @@ std::optional<Iteration> at_mean_rate(const LowerRequest& request, Colouring& al
   const std::span later = std::span(begins).last(static_cast<std::size_t>(counted) + 1);
   const double left = static_cast<double>(all - simulated) / round;
   const Repetition again{later.front(), later.back() - later.front(), left / counted};
-  std::vector<Seconds> lengths;  // of the counted rounds
+  std::vector<Seconds> lengths;  // one per counted round
   for (std::size_t i = 1; i < later.size(); ++i) lengths.push_back(Seconds{later[i] - later[i - 1]});
   out.times.spread = std::max(error_of_mean(lengths), 1 / std::sqrt(losses * static_cast<double>(all) / round));
   out.parts = break_down(more.graph(), last, request.plan.stages.size() > 1, device, again);

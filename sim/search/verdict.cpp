@@ -95,15 +95,14 @@ double work_of(const RunResult& result) {
   return out;
 }
 
-// Copies of a value, one per thread that uses it: a file remembers what it has read.
-template <class Value>
-class Pool {
+// Copies of a file, one per thread that uses it: each remembers what it has read.
+class Files {
  public:
-  explicit Pool(Value value) : original_(std::move(value)) {}
+  explicit Files(ScenarioFile file) : original_(std::move(file)) {}
 
   template <class Use>
   auto with(Use use) {
-    Value own = take();
+    ScenarioFile own = take();
     auto out = use(own);
     const std::scoped_lock lock(mutex_);
     free_.push_back(std::move(own));
@@ -111,17 +110,17 @@ class Pool {
   }
 
  private:
-  Value take() {
+  ScenarioFile take() {
     const std::scoped_lock lock(mutex_);
     if (free_.empty()) return original_;
-    Value out = std::move(free_.back());
+    ScenarioFile out = std::move(free_.back());
     free_.pop_back();
     return out;
   }
 
   std::mutex mutex_;
-  std::vector<Value> free_;
-  const Value original_;
+  std::vector<ScenarioFile> free_;
+  const ScenarioFile original_;
 };
 
 // Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
@@ -314,7 +313,7 @@ VerdictOptions verdict_options_of(const ScenarioFile& file, const Overrides& set
   out.unknowns = unknowns_of(linked.scenario, linked.linked);
   std::vector<Override> own;
   for (const auto& text : set) own.push_back(parse_override(text));
-  const auto files = std::make_shared<Pool<ScenarioFile>>(std::move(linked.file));
+  const auto files = std::make_shared<Files>(std::move(linked.file));
   out.reload = [files, own, filter](const Overrides& more) {
     std::vector<Override> all = own;
     for (const auto& text : more) all.push_back(parse_override(text));
