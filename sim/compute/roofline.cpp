@@ -256,6 +256,12 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
           gpu, precision, kernels.backward, [&] { return time.backward; }, known.basis);
     out += known;
   }
+  const Bytes summed{share.summed * op.parameters / (share.columns * share.rows)};
+  if (summed.value > 0) {
+    const Seconds sum = summed / (gpu.memory_bandwidth * software.memory);
+    out.backward += sum;
+    out.basis.roofline += sum;
+  }
   if (op.unreached) {
     out.basis = out.basis * (out.forward / (out.forward + out.backward));
     out.backward = out.weights_gradient = out.bound.backward = out.bound.weights_gradient = {};

@@ -23,6 +23,7 @@ struct Share {
   int columns = 1;       // number of GPUs over which the outputs are divided (attention: the heads)
   int rows = 1;          // number of GPUs over which the inner sum is divided
   double sequences = 1;  // per micro-batch on this GPU
+  double summed = 0;     // bytes moved per parameter to add its gradient to those of other micro-batches
 };
 
 // The basis of a time: kernels measured at exactly this size, interpolated between sizes, or by the roofline.

@@ -13,6 +13,7 @@
 #include "sim/technique/alpa/stage_program.h"
 #include "sim/technique/common/holding.h"
 #include "sim/technique/common/host_queue.h"
+#include "sim/technique/common/layer_work.h"
 #include "sim/technique/common/pipeline_walk.h"
 
 namespace slmsim {
@@ -48,7 +49,7 @@ class OperatorRun {
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       StageState state;
       state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario,
-                                    how_.schedule == Schedule::kZeroBubble);
+                                    summed_bytes(plan_, request.scenario), how_.schedule == Schedule::kZeroBubble);
       steps_.push_back(schedule_steps(plan_, s, request.micro_batches()));
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
       stages_.push_back(std::move(state));

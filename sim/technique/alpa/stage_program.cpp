@@ -15,12 +15,14 @@ namespace {
 
 // Times of one operator on every GPU of the mesh; GPUs of one kind with equal shares are computed once.
 std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, std::size_t index,
-                                        const std::vector<int>& kinds, double sequences, const Scenario& scenario) {
+                                        const std::vector<int>& kinds, double sequences, double summed,
+                                        const Scenario& scenario) {
   std::vector<OperatorTime> times;
   std::map<std::pair<int, double>, OperatorTime> known;
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     const Gpu& gpu = scenario.platform.devices[stage.mesh[rank]].gpu;
-    const Share share = share_of(stage, index, rank, sequences);
+    Share share = share_of(stage, index, rank, sequences);
+    share.summed = summed;
     const auto [at, is_new] = known.try_emplace({kinds[rank], share.sequences});
     if (is_new) at->second = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
     times.push_back(at->second);
@@ -30,7 +32,7 @@ std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, 
 
 // Times of every operator of the stage; repeated layers are computed once.
 std::vector<std::vector<OperatorTime>> all_times(const OperatorGraph& operators, const Stage& stage, double sequences,
-                                                 const Scenario& scenario) {
+                                                 double summed, const Scenario& scenario) {
   const std::vector<int> kinds = gpu_kinds(scenario.platform, stage.mesh);
   std::map<Role, std::size_t> last;
   std::vector<std::vector<OperatorTime>> times;
@@ -40,7 +42,7 @@ std::vector<std::vector<OperatorTime>> all_times(const OperatorGraph& operators,
     const std::size_t before = std::exchange(known->second, i);
     const bool repeats =
         !is_new && stage.shardings[before] == stage.shardings[i] && op.is_like(operators[stage.first + before]);
-    times.push_back(repeats ? times[before] : times_on_mesh(op, stage, i, kinds, sequences, scenario));
+    times.push_back(repeats ? times[before] : times_on_mesh(op, stage, i, kinds, sequences, summed, scenario));
   }
   return times;
 }
@@ -110,11 +112,11 @@ double slowest_host(const std::vector<int>& mesh, const Platform& platform) {
 }  // namespace
 
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
-                           const Scenario& scenario, bool weights_apart) {
+                           const Scenario& scenario, double summed, bool weights_apart) {
   const std::size_t count = stage.last - stage.first, gpus = stage.mesh.size();
   const double size = element_bytes(scenario.training.precision);
   const MeshShape shape = stage.shape();
-  const auto times = all_times(operators, stage, sequences, scenario);
+  const auto times = all_times(operators, stage, sequences, summed, scenario);
   const double slowest = slowest_host(stage.mesh, scenario.platform);
   const AttentionKernel attention =
       scenario.software.attention_on(scenario.platform.devices[stage.mesh[0]].gpu, scenario.training.precision);

@@ -23,9 +23,9 @@ struct StageProgram {
   std::vector<TimeBasis> basis;  // per GPU: basis of the times, without recomputation
 };
 
-// `sequences` of one micro-batch, over all GPUs of the stage.
+// `sequences` of one micro-batch, over all GPUs of the stage. `summed`: as in Share.
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
-                           const Scenario& scenario, bool weights_apart = false);
+                           const Scenario& scenario, double summed = 0, bool weights_apart = false);
 
 // Marks the devices of a mesh whose host needs longer than the GPU for some stretch.
 void mark_binding_hosts(const StageProgram& program, const std::vector<int>& mesh, std::vector<bool>& binds);

@@ -47,6 +47,16 @@ Sharding tensor_sharding(const Operator& op, const TensorDivision& division, int
   return division.tensor == 1 || is_whole ? Sharding::kReplicated : tensor_sharding(op);
 }
 
+double summed_bytes(const Plan& plan, const Scenario& scenario) {
+  if (!scenario.software.caching_allocator) return 0;
+  double parts = 1;
+  if (const auto* zero = std::get_if<ReplicaPlan>(&plan.by); zero && zero->stage > 1)
+    parts = static_cast<double>(plan.stages.front().mesh.size());
+  if (const auto* fsdp = std::get_if<FsdpPlan>(&plan.by); fsdp && !fsdp->no_sync) parts = fsdp->shards;
+  const double others = 1 - 1.0 / plan.micro_batches;
+  return 3 * scenario.software.stream_bytes(scenario.training.precision) * others / parts;
+}
+
 std::string unit_text(std::size_t unit, std::size_t units) {
   return unit == 0 ? "embedding" : unit + 1 == units ? "head" : std::string("L") + std::to_string(unit - 1);
 }
@@ -69,7 +79,8 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     LayerWork& layer = out[op.layer + 1];
     layer.parameters += op.parameters;
     if (op.frozen && !op.is_tied()) layer.frozen += op.weights;
-    const Share share = share_of_tensor(op, division, layers, sequences);
+    Share share = share_of_tensor(op, division, layers, sequences);
+    share.summed = division.summed;
     place = v > 0 && operators[v - 1].layer == op.layer ? place + 1 : 0;
     known.resize(std::max(known.size(), place + 1));
     auto& [like, time] = known[place];
@@ -85,11 +96,6 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     if (tensor_sharding(op) == Sharding::kColumn) {
       layer.column_weights += time.weights_gradient;
       layer.bound.weights_gradient += time.bound.weights_gradient;
-    }
-    if (division.sums_after_pass && op.parameters > 0) {
-      const Bytes moved{op.parameters / (share.columns * share.rows) *
-                        (element_bytes(scenario.training.precision) + 2 * element_bytes(Precision::kFp32))};
-      layer.backward += moved / (gpu.memory_bandwidth * scenario.software.memory);
     }
     layer.forward_work += work;
     // Gradients of inputs and of weights.

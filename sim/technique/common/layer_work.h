@@ -37,9 +37,13 @@ struct TensorDivision {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::kNone;
   TensorEnds ends = TensorEnds::kDivided;
-  // Whether a pass's gradients are added to fp32 sums after it, by a kernel that reads both and writes the sum.
-  bool sums_after_pass = false;
+  double summed = 0;  // as in Share
 };
+// Bytes per parameter to add a micro-batch's gradient to the sum in PyTorch, on average over the plan's micro-batches: its
+// AccumulateGrad keeps the first gradient (torch/csrc/autograd/functions/accumulate_grad.h), and for each other
+// reads both and writes the sum. 0 with XLA, whose products add to the sum.
+double summed_bytes(const Plan& plan, const Scenario& scenario);
+
 // The sharding of an operator over tensor-parallel GPUs.
 Sharding tensor_sharding(const Operator& op, const TensorDivision& division, int layers);
 

@@ -39,7 +39,11 @@ class MegatronRun {
     const std::vector<int> kinds = gpu_kinds(platform, devices);
     const bool sums = request.scenario.software.ddp_buckets &&
                       element_bytes(m_.gradients) > element_bytes(request.scenario.training.precision);
-    const TensorDivision division{m_.tensor, m_.sequence_parallel, request.plan.recompute, TensorEnds::kDivided, sums};
+    // After a pass a kernel adds its gradients to fp32 sums.
+    const double summed =
+        sums ? element_bytes(request.scenario.training.precision) + 2 * element_bytes(m_.gradients) : 0;
+    const TensorDivision division{m_.tensor, m_.sequence_parallel, request.plan.recompute, TensorEnds::kDivided,
+                                  summed};
     std::map<int, TensorGroup::Works> works;
     for (std::size_t first = 0; first < devices.size(); first += static_cast<std::size_t>(m_.tensor)) {
       std::vector<int> own;

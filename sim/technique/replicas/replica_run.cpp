@@ -55,7 +55,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
       peers_(graph_, request.network, request.scenario.nccl_setup()) {
   const double sequences = micro_batch_sequences(request.plan, request.scenario.training);
   const TensorDivision division{tensor_.tensor, tensor_.tensor > 1 && tensor_.sequence_parallel, request.plan.recompute,
-                                tensor_.ends};
+                                tensor_.ends, summed_bytes(request.plan, request.scenario)};
   for (const Stage& stage : request.plan.stages) {
     devices_.insert(devices_.end(), stage.mesh.begin(), stage.mesh.end());
     for (auto& work : layer_work_of_ranks(request.operators, stage, division, sequences, request.scenario))

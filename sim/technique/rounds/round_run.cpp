@@ -35,8 +35,10 @@ class RoundRun {
         peers_(graph_, request.network, request.scenario.nccl_setup()),
         fragments_(fragment_parameters(request.operators, how_.fragments)) {
     const Stage& stage = request.plan.stages.front();
-    work_ = layer_work_of_ranks(request.operators, stage, {.recompute = request.plan.recompute},
-                                micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
+    work_ = layer_work_of_ranks(
+        request.operators, stage,
+        {.recompute = request.plan.recompute, .summed = summed_bytes(request.plan, request.scenario)},
+        micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
     std::vector<bool> binds;
     for (const auto& units : work_) binds.push_back(host_binds(units));
     for (const auto& unit : work_.front()) parameters_ += unit.parameters;

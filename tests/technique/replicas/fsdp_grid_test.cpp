@@ -156,7 +156,9 @@ TEST(FsdpTensor, TakesMegatronsTimeForTheSameExchanges) {
 TEST(FsdpPipeline, TakesMegatronsTimeWithOneReplica) {
   for (const double rate : {1e15, 30.0}) {
     const double megatron = of("{Megatron: {pipeline: 2, micro_batches: 4}}", 2, 4, 4, rate).time();
-    EXPECT_NEAR(of("{FSDP: {pipeline: 2, micro_batches: 4}}", 2, 4, 4, rate).time(), megatron, 1e-6 * megatron);
+    Case fsdp = of("{FSDP: {pipeline: 2, micro_batches: 4}}", 2, 4, 4, rate);
+    fsdp.scenario.software.caching_allocator = false;  // as Megatron's, products add to sums of gradients
+    EXPECT_NEAR(fsdp.time(), megatron, 1e-6 * megatron);
   }
 }
 

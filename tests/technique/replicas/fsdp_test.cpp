@@ -163,10 +163,19 @@ TEST(Ddp, IsItsAllReduceWhereComputingTakesNoTime) {
 TEST(Ddp, AccumulatesInTheTimeOfItsMicroBatches) {
   const double one = of("{DDP: {}}", 1, 4, 3, 1e15, true).time();
   const double each = of("{DDP: {micro_batches: 3, no_sync: no}}", 1, 4, 3, 1e15, true, 3).time();
-  EXPECT_NEAR(each, 3 * one, 1e-6 * one);
-  // Without exchange gradients are not copied to buckets and back: 2 elements read and written each time.
+  // Gradients of two are added to those before: two elements read, one written.
   const Case once = of("{DDP: {micro_batches: 3}}", 1, 4, 3, 1e15, true, 3);
-  EXPECT_NEAR(each - once.time(), 2 * once.seconds_of(2 * 4 * (kRoot + 3 * kLayer)), 1e-6 * one);
+  const double all = kRoot + 3 * kLayer;
+  EXPECT_NEAR(each, 3 * one + 2 * once.seconds_of(3 * 2 * all), 1e-6 * one);
+  // Without exchange gradients are not copied to buckets and back: 2 elements read and written each time.
+  EXPECT_NEAR(each - once.time(), 2 * once.seconds_of(2 * 4 * all), 1e-6 * one);
+  // With autocast they are in fp32. FSDP that reduces each micro-batch adds a GPU's shard alone.
+  const auto summed = [](const Case& of_it) { return summed_bytes(of_it.plan, of_it.scenario); };
+  EXPECT_DOUBLE_EQ(summed(once), 3 * 2 * 2.0 / 3);
+  Case other = once;
+  other.scenario.software.autocast = true;
+  EXPECT_DOUBLE_EQ(summed(other), 3 * 4 * 2.0 / 3);
+  EXPECT_DOUBLE_EQ(summed(of("{FSDP: {micro_batches: 3, no_sync: no}}", 1, 4, 3, 1e15, true, 3)), 2 * 3 * 2.0 / 3 / 4);
 }
 
 TEST(Buffers, MoveWhatFrameworksCopy) {
