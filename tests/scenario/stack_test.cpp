@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/compute/roofline.h"
+
 namespace slmsim::stack_test {
 namespace {
 
@@ -97,6 +99,28 @@ TEST(StackFile, OfEveryStackThatShipsIsWhole) {
     ++stacks;
   }
   EXPECT_GE(stacks, 5);
+}
+
+// Phi-3's SwiGLU reads halves of one product's rows, as nanotron's does. On an H200 its kernels take, for 8192 rows of 8192
+// (tests/reference/h200/families/kernels.csv, phi-3-mini-l4, of 4 layers): SiLU 198.8 us, products 192.9, 192.9 and 90.5, SiLU's
+// gradient 232.5, both gradients joined 132.
+TEST(StackFile, OfNanotronTakesTheTimeOfKernelsThatReadHalvesOfRows) {
+  Reading reading;
+  Software software;
+  read_stack(read_yaml(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios/stacks/nanotron.yaml"), "", reading,
+             software);
+  software.launch = {};
+  Gpu h200;
+  h200.multiprocessors = 132;
+  h200.memory_bandwidth = {4.8e12};
+  h200.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{66.9e12};
+  h200.compute_capability = 90;
+  const KernelTraffic& swiglu = *software.kernels[static_cast<std::size_t>(KernelPart::kSwiglu)];
+  const auto seconds = [&](const MemoryTraffic& moves) {
+    return part_time(moves, 8192.0 * 8192, h200, Precision::kBf16, software).value;
+  };
+  EXPECT_NEAR(seconds(swiglu.forward), 198.8e-6 + 192.9e-6, 0.1 * 391.7e-6);
+  EXPECT_NEAR(seconds(swiglu.backward), 192.9e-6 + 90.5e-6 + 232.5e-6 + 132e-6, 0.1 * 647.9e-6);
 }
 
 }  // namespace
