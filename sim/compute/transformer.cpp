@@ -96,7 +96,7 @@ class TransformerReader {
     read_windows();
     if (hugging_face_) {
       read_hugging_face(node_, row_, model_, fields_);
-      refuse_misspelt_sizes();
+      refuse_misspelt();
       fields_.done_but_for_its_own();
     } else {
       fields_.hint(foreign_names());
@@ -116,7 +116,6 @@ class TransformerReader {
   std::int64_t size(const char* key, std::string_view about, Range<std::int64_t> range, std::int64_t usual) {
     const bool absent = fields_.describing() || !node_.find(fields_.stated_name(key));
     if (!hugging_face_ || usual == 0 || !absent) return fields_.integer({key, about}, range);
-    absent_.push_back(fields_.stated_name(key));
     return by_class({key, about, kAsInTransformers}, range, usual);
   }
 
@@ -128,10 +127,18 @@ class TransformerReader {
     return value;
   }
 
-  // Other keys of a config.json have no effect; where a size is absent, a key that misspells its name is an error.
-  void refuse_misspelt_sizes() {
+  // Other keys of a config.json have no effect; where a known one is absent, a key that misspells its name is an error.
+  void refuse_misspelt() {
+    std::vector<std::string> absent;
+    const auto look_for = [&](const std::string& name) {
+      if (!node_.find(name)) absent.push_back(name);
+    };
+    for (const auto& [own, name] : row_.hugging_face) {
+      if (!stated(own)) look_for(name);
+    }
+    for (const ConfigFlag& flag : row_.flags) look_for(flag.key);
     for (const Entry& entry : node_.entries) {
-      if (const std::string meant = nearest(entry.key, absent_); !meant.empty())
+      if (const std::string meant = nearest(entry.key, absent); !meant.empty())
         reading_.error(entry.place, fmt::format("unknown key \"{}\", and \"{}\" is absent; did you mean it?",
                                                 printable(entry.key).substr(0, 64), meant));
     }
@@ -315,7 +322,6 @@ class TransformerReader {
   bool hugging_face_ = false;
   const FamilyRow& row_;
   Fields fields_;
-  std::vector<std::string> absent_;  // names of sizes that the file does not state
   Transformer model_;
 };
 

@@ -64,7 +64,10 @@ IdealRuns::IdealRuns(const Scenario& scenario, const Transformer& model, const P
 }
 
 TaskGraph IdealRuns::lowered(const IdealCase& changed) const {
-  return lower_alike({plan_, *operators_, changed.scenario, Network(changed.network)}).graph;
+  const Network network(changed.network);
+  LowerRequest request{plan_, *operators_, changed.scenario, network};
+  request.hosts_apart = true;  // without its GPU's time a pass takes its host's
+  return lower_alike(request).graph;
 }
 
 Seconds IdealRuns::simulated(const Ideals& ideals) const {

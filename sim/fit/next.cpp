@@ -7,9 +7,6 @@
 namespace slmsim {
 namespace {
 
-constexpr double kFailure =
-    10;  // a pick that does not run costs this multiple of the best: the failure shows, and time is lost
-
 class Advisor {
  public:
   Advisor(const Scenario& scenario, const Ensemble& ensemble, const std::string& model, const NextRules& rules,
@@ -26,12 +23,17 @@ class Advisor {
     for (const std::size_t c : own_) {
       for (const auto& cost : costs_) logs_[c].push_back(std::log(cost[c]));
     }
+    const std::vector<std::size_t> order = by_mean_cost();
     for (const auto& cost : costs_) {
+      // A pick that does not run shows in its pilot run; then the next one that runs is taken.
+      const auto runs = std::ranges::find_if(order, [&](std::size_t c) { return std::isfinite(cost[c]); });
       double best = kNever;
       for (const std::size_t c : own_) best = std::min(best, cost[c]);
       bests_.push_back(best);
-      for (const std::size_t c : own_)
-        regrets_[c].push_back(std::isfinite(best) ? std::min(cost[c], best * kFailure) - best : 0);
+      for (const std::size_t c : own_) {
+        const double taken = std::isfinite(cost[c]) || runs == order.end() ? cost[c] : price_of(pilot(c)) + cost[*runs];
+        regrets_[c].push_back(std::isfinite(best) ? taken - best : 0);
+      }
     }
   }
 
@@ -50,13 +52,36 @@ class Advisor {
         out.runs, [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
     const bool worth =
         std::ranges::any_of(out.runs, [&](const NextRun& r) { return rules_.jobs * r.saved > price_of(r); });
-    out.stop = out.right >= rules_.sure || !worth;
+    out.sure = out.right >= rules_.sure;
+    out.stop = out.sure || !worth;
     return out;
   }
 
  private:
+  // The model's candidates by their mean cost, where one that does not run costs as much as the dearest that does.
+  std::vector<std::size_t> by_mean_cost() const {
+    std::vector<double> sums(ensemble_.cells.size());
+    for (const auto& cost : costs_) {
+      double most = 0;
+      for (const std::size_t c : own_) most = std::max(most, std::isfinite(cost[c]) ? cost[c] : 0);
+      for (const std::size_t c : own_) sums[c] += std::min(cost[c], most);
+    }
+    std::vector<std::size_t> order = own_;
+    std::ranges::stable_sort(order, {}, [&](std::size_t c) { return sums[c]; });
+    return order;
+  }
+
+  NextRun pilot(std::size_t candidate) const {
+    NextRun run;
+    run.candidate = candidate;
+    run.minutes = trial_minutes(ensemble_, candidate, rules_.trial_epochs, rules_.iterations);
+    run.gpu_minutes = run.minutes * gpus_of(candidate);
+    return run;
+  }
+
   bool is_right(std::size_t world, std::size_t pick) const {
-    return regrets_[pick][world] <= scenario_.selection.delta * bests_[world];
+    return std::isfinite(costs_[world][pick]) == std::isfinite(bests_[world]) &&
+           regrets_[pick][world] <= scenario_.selection.delta * bests_[world];
   }
 
   // The least expected cost; of near ties within delta the selected one, or one that leaves the training as it is
@@ -79,10 +104,7 @@ class Advisor {
   }
 
   NextRun judge(std::size_t candidate, const NextPick& now) const {
-    NextRun run;
-    run.candidate = candidate;
-    run.minutes = trial_minutes(ensemble_, candidate, rules_.trial_epochs, rules_.iterations);
-    run.gpu_minutes = run.minutes * gpus_of(candidate);
+    NextRun run = pilot(candidate);
     for (std::size_t truth = 0; truth < costs_.size(); ++truth) {
       auto weights = weights_after(candidate, truth);
       weights[truth] = 0;
@@ -148,7 +170,7 @@ class Advisor {
 };
 
 constexpr std::size_t kFirstDraws = 8;
-constexpr double kFar = 2 * kFailure;  // times the cost of the best
+constexpr double kFar = 20;  // times the cost of the best
 
 // Whether the cell costs more than kFar times the best of its model at all points.
 bool is_far(const Ensemble& ensemble, std::size_t cell, Objective objective) {

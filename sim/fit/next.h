@@ -35,7 +35,8 @@ struct NextPick {
   std::size_t pick = 0;       // index of the candidate
   double right = 0;           // probability that nothing is better by more than delta
   double regret = 0;          // expected, in the objective's unit (seconds)
-  bool stop = false;          // sure enough, or no run is worth its cost
+  bool sure = false;          // more than NextRules::sure
+  bool stop = false;          // sure, or no run is worth its cost
   std::vector<NextRun> runs;  // the most informative per GPU-minute first
 };
 

@@ -58,7 +58,7 @@ std::optional<Lowered> lower_folded(const LowerRequest& request, Colouring& colo
 
 Lowered lower_alike(const LowerRequest& of, Colouring& colours) {
   LowerRequest request = of;
-  request.only_times = true;
+  request.only_times = !of.hosts_apart;
   if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
   Colouring coarsest = alike_in_plan(request.plan, request.scenario.platform);
   if (request.passages != nullptr && !request.passages->in_full.empty()) {

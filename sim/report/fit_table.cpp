@@ -40,7 +40,8 @@ std::string regret_text(const NextReport& report, double regret) {
 
 std::string verdict(const NextReport& report, const NextPick& pick) {
   if (pick.runs.empty() || pick.stop)
-    return fmt::format("stop: no run is worth its time; take {}", report.candidates[pick.pick].text());
+    return fmt::format("stop: {}; take {}", pick.sure ? "the pick is sure enough (--sure)" : "no run is worth its time",
+                       report.candidates[pick.pick].text());
   return fmt::format("run next: {}", report.candidates[pick.runs.front().candidate].text());
 }
 

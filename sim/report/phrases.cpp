@@ -242,7 +242,7 @@ std::vector<std::string> remarks_of(const std::vector<const Prediction*>& predic
   std::set<std::string> seen;
   for (const Prediction* p : predictions) {
     for (const auto& remark : p->remarks) {
-      if (p->status == Status::kOk && seen.insert(remark).second) all.push_back(remark);
+      if (seen.insert(remark).second) all.push_back(remark);
     }
   }
   const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };

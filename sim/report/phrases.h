@@ -150,7 +150,7 @@ std::string assumed_text(const RunResult& result, const TableOptions& options);
 std::string like_text(const TableOptions& options);
 std::string next_text(const TableOptions& options);
 
-// The remarks of the predictions that run, each once: a technique's remarks depend on the plan, and rarely on the group. Those
+// The remarks of the predictions, each once: a technique's remarks depend on the plan, and rarely on the group. Those
 // with the same beginning up to a colon are one.
 std::vector<std::string> remarks_of(const std::vector<const Prediction*>& predictions);
 

@@ -274,11 +274,12 @@ std::string to_table(const RunResult& result, const TableOptions& given) {
   for (const auto& verdict : options.verdicts) out += verdict_text(result, verdict, !options.scenario.empty());
   for (std::size_t i = 0; i < models.size(); ++i) add_model(out, result, i, options, options.verdicts[i]);
   std::vector<const Prediction*> remarked;
-  for (const auto& p : result.predictions) {
-    if (options.all) remarked.push_back(&p);
-  }
-  for (const auto& verdict : options.verdicts) {
-    if (!options.all && verdict.best) remarked.push_back(&result.predictions[*verdict.best]);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto& best = options.verdicts[i].best;
+    for (std::size_t row = 0; row < result.predictions.size(); ++row) {
+      const Prediction& p = result.predictions[row];
+      if (p.model == models[i].name && (options.all || !best || *best == row)) remarked.push_back(&p);
+    }
   }
   out += "\n";
   for (const auto& remark : remarks_of(remarked)) out += wrapped(label("REMARK"), remark);

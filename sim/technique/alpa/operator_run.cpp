@@ -45,7 +45,7 @@ class OperatorRun {
         peers_(graph_, request.network, request.scenario.nccl_setup()) {
     sequences_ = micro_batch_sequences(plan_, request.scenario.training);
     layers_ = layer_count(request.operators);
-    std::vector<bool> binds(request.scenario.platform.devices.size(), false);
+    std::vector<bool> binds(request.scenario.platform.devices.size(), request.hosts_apart);
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       StageState state;
       state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario,

@@ -30,7 +30,7 @@ TensorGroup::TensorGroup(TaskGraph& graph, TensorRules& rules, std::vector<int> 
       last_(devices_.size(), kNoTask),
       hosts_({}) {
   std::vector<bool> binds;
-  for (const Works& one : works_) binds.push_back(host_binds(*one));
+  for (const Works& one : works_) binds.push_back(rules_.request.hosts_apart || host_binds(*one));
   hosts_ = HostQueue(std::move(binds));
   passages_ = keeps_step();
 }

@@ -66,7 +66,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
     sizes_ = tensor_sizes(request.operators,
                           Bytes{sequences / fsdp_->replicas * element_bytes(request.scenario.training.precision)});
   std::vector<bool> binds;
-  for (const auto& units : work_) binds.push_back(host_binds(units));
+  for (const auto& units : work_) binds.push_back(request.hosts_apart || host_binds(units));
   hosts_ = HostQueue(std::move(binds));
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario.nccl_setup(), devices_);
   assert(workload().steps == 1 && workload().exchange == Exchange::kGradients &&

@@ -40,7 +40,7 @@ class RoundRun {
         {.recompute = request.plan.recompute, .summed = summed_bytes(request.plan, request.scenario)},
         micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
     std::vector<bool> binds;
-    for (const auto& units : work_) binds.push_back(host_binds(units));
+    for (const auto& units : work_) binds.push_back(request.hosts_apart || host_binds(units));
     for (const auto& unit : work_.front()) parameters_ += unit.parameters;
     by_unit_ = how_.gpus > 1 || std::find(binds.begin(), binds.end(), true) != binds.end();
     hosts_ = HostQueue(std::move(binds));
