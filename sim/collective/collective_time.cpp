@@ -208,23 +208,25 @@ struct LoneFlow {
   int sockets = 1;
 };
 
-Seconds together(const Network& network, const std::vector<LoneFlow>& flows) {
+TransferTime together(const Network& network, const std::vector<LoneFlow>& flows) {
   std::map<int, double> load;
   for (const auto& flow : flows) {
     for (const int link : flow.route.links) load[link] += flow.size.value;
   }
-  Seconds end{0};
+  TransferTime out{};
   for (const auto& [route, size, sockets] : flows) {
     Seconds sent{0};
     for (const int link : route.links) sent = std::max(sent, Bytes{load[link]} / network.links()[link].bandwidth);
     if (route.socket_rate.value > 0) sent = std::max(sent, size / (route.socket_rate * sockets));
+    Seconds each = sent;
     if (route.windowed) {
-      const double waits = std::ceil(size / (mean_window(route.window) * sockets)) - 1.0;
-      sent = std::max(sent, route.window.rtt * waits);
+      const double windows = size / (mean_window(route.window) * sockets);
+      sent = std::max(sent, route.window.rtt * (std::ceil(windows) - 1.0));
+      each = std::max(each, route.window.rtt * windows);
     }
-    end = std::max(end, sent + route.latency);
+    out = {std::max(out.whole, sent + route.latency), std::max(out.each, each)};
   }
-  return end;
+  return out;
 }
 
 }  // namespace
@@ -249,11 +251,11 @@ Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
       }
     }
   }
-  return together(network_, flows);
+  return together(network_, flows).whole;
 }
 
-Seconds transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
-                      const std::vector<int>& to, Bytes size) {
+TransferTime transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
+                           const std::vector<int>& to, Bytes size) {
   const std::size_t pairs = std::max(from.size(), to.size());
   std::vector<LoneFlow> flows;
   for (std::size_t pair = 0; pair < pairs; ++pair) {

@@ -50,8 +50,13 @@ class CollectiveTimes {
   mutable std::map<std::tuple<bool, int, Axes, double>, Seconds> known_;
 };
 
+// From the first byte sent to the last one's arrival, and from one transfer to the next, which follows while the last bytes of
+// the one before are on the way.
+struct TransferTime {
+  Seconds whole, each;
+};
 // From one mesh to the next: each pair of GPUs carries its part of `size` bytes, one way.
-Seconds transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
-                      const std::vector<int>& to, Bytes size);
+TransferTime transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
+                           const std::vector<int>& to, Bytes size);
 
 }  // namespace slmsim

@@ -84,8 +84,8 @@ TEST(TransferTime, IsLatencyAndEachPairsPart) {
   Scenario scenario = small_scenario(2, 2, 100);
   for (auto& link : scenario.platform.links) link.forward.delay = link.backward.delay = Seconds{4};
   const Network network(scenario.platform);
-  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0, 1}, {2, 3}, Bytes{400}).value, 8);
-  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0}, {2, 3}, Bytes{400}).value, 8);
+  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0, 1}, {2, 3}, Bytes{400}).whole.value, 8);
+  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0}, {2, 3}, Bytes{400}).whole.value, 8);
 }
 
 }  // namespace

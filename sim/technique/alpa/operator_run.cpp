@@ -132,7 +132,8 @@ class OperatorRun {
     for (Axes axes = 1; axes <= kAllAxes; ++axes) {
       if (held.shared_along[axes] > 0) used.insert(axes);
     }
-    for (const bool forward : {true, false}) used.insert(gathered_axes(stage, forward));
+    for (const Division* needed : {&stage.shardings.front(), &stage.shardings.back()})
+      used.insert(axes_gathered(*needed, stage.shape()));
     used.erase(0);
     return used;
   }
@@ -258,7 +259,7 @@ class OperatorRun {
     if (!posted.empty()) {
       for (const auto& tasks : left) sent.push_back(joined(graph_, step, tasks));
     }
-    const Axes axes = gathered_axes(target, from < to);
+    const Axes axes = axes_gathered(from < to ? target.shardings.front() : target.shardings.back(), target.shape());
     if (axes == 0) return {sent, arrived};
     const double groups = static_cast<double>(target.mesh.size()) / span(axes, target.shape());
     for (auto& [ranks, communicator] : stages_[to].groups.at(axes)) {
@@ -270,13 +271,6 @@ class OperatorRun {
       for (std::size_t i = 0; i < ranks.size(); ++i) arrived[ranks[i]] = after[i];
     }
     return {sent, arrived};
-  }
-
-  // The axes along which a stage's first (or, in the backward pass, last) operator needs all the data that its GPUs
-  // receive.
-  static Axes gathered_axes(const Stage& stage, bool forward) {
-    const Division& needed = forward ? stage.shardings.front() : stage.shardings.back();
-    return within(kAllAxes & ~axes_of(needed, Sharding::kBatch), stage.shape());
   }
 
   // The optimizer's step, with its exchange.

@@ -141,7 +141,7 @@ struct Orders {
 Orders orders_of(const TechniqueOptions& options) {
   const Schedule schedule = options.get(kSchedule);
   const bool zero_bubble = schedule == Schedule::kZeroBubble;
-  const SendOrder order = options.get(kOrder).value_or(zero_bubble ? SendOrder::kAsynchronous : SendOrder::kAlpa);
+  const SendOrder order = send_order_by(options);
   const int ahead = options.get(kAhead);
   const bool of_stream = order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron;
   Orders out{{.schedule = schedule, .order = order, .ahead = ahead}};

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "sim/base/unit.h"
-#include "sim/compute/roofline.h"
 #include "sim/collective/call.h"
 #include "sim/compute/operator.h"
+#include "sim/compute/roofline.h"
 
 namespace slmsim {
 
@@ -36,6 +36,8 @@ std::string name_of(const Division& division);
 
 // The axes along which an operator has this sharding.
 Axes axes_of(const Division& division, Sharding sharding);
+// The axes along which an operator needs whole what its GPUs receive in parts.
+Axes axes_gathered(const Division& needed, const MeshShape& shape);
 
 // Layout of an activation along each axis: whole on each GPU, or divided by sequences or by columns (heads).
 enum class Part : std::uint8_t { kWhole, kSequences, kColumns };

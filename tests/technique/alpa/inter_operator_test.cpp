@@ -30,13 +30,17 @@ std::optional<PipelineCut> cut_pipeline(const PipelineProblem& p) {
 // T of the given stages, written down anew.
 double time_by_hand(const PipelineProblem& p, const std::vector<PipelineStage>& stages) {
   const std::size_t n = stages.size();
-  std::vector<double> time(n), sent(n, 0.0);
+  std::vector<double> time(n), sent(n, 0.0), each(n, 0.0);
   double sum = 0, slowest = 0, waiting = 0;
   for (std::size_t s = 0; s < n; ++s) {
     time[s] = p.time(stages[s].first, stages[s].last, stages[s].submesh);
-    if (p.traffic && s + 1 < n) sent[s] = p.traffic(stages[s].last, stages[s].submesh, stages[s + 1].submesh);
+    if (p.traffic && s + 1 < n) {
+      const Sending way = p.traffic(stages[s].last, stages[s].submesh, stages[s + 1].submesh);
+      sent[s] = way.time;
+      each[s] = p.in_turn ? 2 * way.time : way.each;
+    }
     sum += time[s] + 2 * sent[s];
-    slowest = std::max(slowest, time[s]);
+    slowest = std::max({slowest, time[s], each[s]});
   }
   const int further = p.micro_batches - 1;
   for (std::size_t s = 0; s < n; ++s) {
@@ -46,9 +50,12 @@ double time_by_hand(const PipelineProblem& p, const std::vector<PipelineStage>& 
     double around = 0, largest = 0;
     for (std::size_t later = s; later < n; ++later) {
       around += time[later] + 2 * sent[later];
-      largest = std::max(largest, time[later]);
+      largest = std::max({largest, time[later], each[later]});
     }
-    waiting = std::max(waiting, std::floor(further / under_way) * around + further % under_way * largest);
+    const bool in_turn = p.in_turn && s + 1 < n && !p.all_in_flight;
+    const int behind = under_way - (in_turn ? 1 : 0);
+    if (in_turn) around -= time[s];
+    waiting = std::max(waiting, std::floor(further / behind) * around + further % behind * largest);
   }
   return sum + std::max(further * slowest, waiting);
 }
@@ -82,6 +89,7 @@ struct RandomProblem {
     p.gpus = 1 + random() % 4;
     p.micro_batches = 1 + static_cast<int>(random() % 6);
     p.all_in_flight = random() % 5 == 0;
+    p.in_turn = random() % 2 == 0;
     if (random() % 4 == 0) p.stages = 1 + random() % 3;
     for (std::size_t first = 0; first < p.gpus; ++first) {
       for (std::size_t last = first + 1; last <= p.gpus; ++last) p.submeshes.push_back({first, last});
@@ -90,7 +98,10 @@ struct RandomProblem {
     p.most_in_flight = [this](std::size_t a, std::size_t b, std::size_t m) {
       return static_cast<int>(draw({1, a, b, m}, 0, 6));
     };
-    if (traffic) p.traffic = [this](std::size_t l, std::size_t a, std::size_t b) { return draw({2, l, a, b}, 0, 8); };
+    if (traffic)
+      p.traffic = [this](std::size_t l, std::size_t a, std::size_t b) {
+        return Sending{draw({2, l, a, b}, 0, 8), draw({3, l, a, b}, 0, 12)};
+      };
   }
   RandomProblem(const RandomProblem&) = delete;
   RandomProblem& operator=(const RandomProblem&) = delete;
@@ -139,7 +150,7 @@ TEST(InterOperator, OfSeveralProblemsTheBestCutOfAllIsFound) {
         return static_cast<int>(random.draw({1, a, b, kind(m)}, 0, 6));
       };
       p.traffic = [&random, i](std::size_t l, std::size_t a, std::size_t b) {
-        return random.draw({2, i, l, a, b}, 0, 8);
+        return Sending{random.draw({2, i, l, a, b}, 0, 8), random.draw({3, i, l, a, b}, 0, 12)};
       };
       const double its = best_of_all(p);
       if (its < best) best_of = i;
@@ -210,7 +221,7 @@ TEST(InterOperator, CutsWhereLittleTrafficCrosses) {
   // Equal halves would send 10 s of activations; one layer further there is next to nothing to send.
   PipelineProblem p = one_gpu_stages(8, {1, 1}, 4);
   EXPECT_EQ(cut_pipeline(p)->stages.front().last, 4);
-  p.traffic = [](std::size_t layer, std::size_t, std::size_t) { return layer == 5 ? 0.1 : 10.0; };
+  p.traffic = [](std::size_t layer, std::size_t, std::size_t) { return Sending{layer == 5 ? 0.1 : 10.0}; };
   EXPECT_EQ(cut_pipeline(p)->stages.front().last, 5);
 }
 
@@ -226,7 +237,7 @@ TEST(InterOperator, TimesPipelinesAsTheSimulatorDoes) {
         const double simulated = end_of(pipeline(stages, micro_batches), chain(stages), scenario);
         PipelineProblem p =
             one_gpu_stages(static_cast<std::size_t>(stages), std::vector<double>(stages, 1.0 / 3), micro_batches);
-        p.traffic = [&](std::size_t, std::size_t, std::size_t) { return delay; };
+        p.traffic = [&](std::size_t, std::size_t, std::size_t) { return Sending{delay}; };
         std::vector<PipelineStage> cut;
         for (std::size_t s = 0; s < static_cast<std::size_t>(stages); ++s) cut.push_back({s, s + 1, s});
         EXPECT_NEAR(pipeline_time(p, cut), simulated, delay > 0 ? 0.12 * simulated : kClock)

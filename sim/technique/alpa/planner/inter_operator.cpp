@@ -42,20 +42,24 @@ StageFacts facts_of(const PipelineProblem& p, const PipelineStage& stage) {
   return out;
 }
 
-// Time there and back; `rest` is the next stage.
-double sent_between(const PipelineProblem& p, const PipelineStage& stage, std::size_t rest) {
-  return p.traffic ? 2 * p.traffic(stage.last, stage.submesh, rest) : 0.0;
+// There and back; `rest` is the next stage.
+Sending sent_between(const PipelineProblem& p, const PipelineStage& stage, std::size_t rest) {
+  if (!p.traffic) return {};
+  const Sending way = p.traffic(stage.last, stage.submesh, rest);
+  return {2 * way.time, p.in_turn ? 2 * way.time : way.each};
 }
 
 // Adds a stage before `rest`, which is absent after the last one.
-Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double time, double sent, const Suffix* rest,
-                std::size_t stages) {
+Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double time, const Sending& sent,
+                const Suffix* rest, std::size_t stages) {
   Suffix suffix{0, 0, 0, stage, kNoEntry};
   const int further = p.micro_batches - 1;
-  suffix.sum = time + sent + (rest ? rest->sum : 0.0);
-  suffix.slowest = std::max(time, rest ? rest->slowest : 0.0);
-  const int rounds = further / under_way(p, stages), left = further % under_way(p, stages);
-  const double waiting = rounds * suffix.sum + left * suffix.slowest;
+  suffix.sum = time + sent.time + (rest ? rest->sum : 0.0);
+  suffix.slowest = std::max({time, sent.each, rest ? rest->slowest : 0.0});
+  const bool in_turn = p.in_turn && rest && !p.all_in_flight;
+  const int in_flight = under_way(p, stages) - (in_turn ? 1 : 0);
+  const double around = suffix.sum - (in_turn ? time : 0.0);
+  const double waiting = further / in_flight * around + further % in_flight * suffix.slowest;
   suffix.waiting = std::max(waiting, rest ? rest->waiting : 0.0);
   return suffix;
 }
@@ -110,7 +114,7 @@ class Cutter {
       first_edge_.push_back(edges);
       edges += starting_at_[submesh.last].size();
     }
-    sent_.assign(p_.layers, std::vector<double>(edges, kUnknown));
+    sent_.assign(p_.layers, std::vector<Sending>(edges, {kUnknown}));
     find_heads();
     find_tails();
   }
@@ -146,9 +150,9 @@ class Cutter {
     return table_.of(p_, kind_[m], {first, last, m});
   }
 
-  double sent(std::size_t layer, std::size_t m, std::size_t edge) {
-    double& known = sent_[layer][first_edge_[m] + edge];
-    if (known == kUnknown) known = sent_between(p_, {0, layer, m}, starting_at_[p_.submeshes[m].last][edge]);
+  const Sending& sent(std::size_t layer, std::size_t m, std::size_t edge) {
+    Sending& known = sent_[layer][first_edge_[m] + edge];
+    if (known.time == kUnknown) known = sent_between(p_, {0, layer, m}, starting_at_[p_.submeshes[m].last][edge]);
     return known;
   }
 
@@ -177,8 +181,9 @@ class Cutter {
         const auto& next = starting_at_[p_.submeshes[m].last];
         for (std::size_t edge = 0; edge < next.size(); ++edge) {
           LowerBound& to = heads_[last][next[edge]];
-          to.sum = std::min(to.sum, head.sum + sent(last, m, edge));
-          to.slowest = std::min(to.slowest, head.slowest);
+          const Sending& way = sent(last, m, edge);
+          to.sum = std::min(to.sum, head.sum + way.time);
+          to.slowest = std::min(to.slowest, std::max(head.slowest, way.each));
         }
       }
     }
@@ -209,8 +214,9 @@ class Cutter {
           const LowerBound& rest = from[next[edge]];
           if (rest.sum == kNever) continue;
           LowerBound& to = tails_[first][m];
-          to.sum = std::min(to.sum, rest.sum + sent(first, m, edge));
-          to.slowest = std::min(to.slowest, rest.slowest);
+          const Sending& way = sent(first, m, edge);
+          to.sum = std::min(to.sum, rest.sum + way.time);
+          to.slowest = std::min(to.slowest, std::max(rest.slowest, way.each));
         }
       }
     }
@@ -302,7 +308,7 @@ class Cutter {
       if (ends_[i].at_least > bound_) continue;
       stage.last = ends_[i].last;
       if (stage.last == p_.layers) {
-        if (stages == 1) add(stage, nullptr, 0, kNoEntry, stages, one_each, front);
+        if (stages == 1) add(stage, nullptr, {}, kNoEntry, stages, one_each, front);
         continue;
       }
       if (stages == 1) continue;
@@ -310,14 +316,14 @@ class Cutter {
       for (std::size_t edge = 0; edge < next.size(); ++edge) {
         const Front& rests = behind[at(stage.last, next[edge])];
         if (rests.empty()) continue;
-        const double way = sent(stage.last, stage.submesh, edge);
+        const Sending way = sent(stage.last, stage.submesh, edge);
         for (const std::size_t e : rests) add(stage, &entries_[e], way, e, stages, one_each, front);
       }
     }
   }
 
-  void add(const PipelineStage& stage, const Suffix* rest, double sent, std::size_t rest_entry, std::size_t stages,
-           bool one_each, Front& front) {
+  void add(const PipelineStage& stage, const Suffix* rest, const Sending& sent, std::size_t rest_entry,
+           std::size_t stages, bool one_each, Front& front) {
     const auto& [time, most_in_flight] = facts(stage.first, stage.last, stage.submesh);
     if (!keeps_enough(p_, most_in_flight, stages)) return;
     Suffix entry = in_front(p_, stage, time, sent, rest, stages);
@@ -348,7 +354,7 @@ class Cutter {
   double bound_ = kNever;                              // cuts that take longer are ignored
   std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
   std::vector<std::size_t> first_edge_;                // per submesh: one edge for each possible successor
-  std::vector<std::vector<double>> sent_;              // by layer and edge
+  std::vector<std::vector<Sending>> sent_;             // by layer and edge
   std::vector<std::vector<LowerBound>> heads_, tails_;
   struct End {
     std::size_t last;
@@ -380,7 +386,7 @@ double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineS
   for (std::size_t s = stages.size(); s-- > 0;) {
     const StageFacts facts = facts_of(problem, stages[s]);
     if (!keeps_enough(problem, facts.most_in_flight, stages.size() - s)) return kNever;
-    const double sent = rest ? sent_between(problem, stages[s], rest->stage.submesh) : 0;
+    const Sending sent = rest ? sent_between(problem, stages[s], rest->stage.submesh) : Sending{};
     rest = in_front(problem, stages[s], facts.time, sent, rest ? &*rest : nullptr, stages.size() - s);
   }
   return total(problem, *rest);

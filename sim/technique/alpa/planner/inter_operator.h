@@ -3,11 +3,15 @@
 //
 // An iteration of M micro-batches takes
 //   T = sum_s t_s + 2 sum_s c_s + max((M - 1) t_max, max_s r_s)
-// with t_s the time of stage s for one micro-batch, forward and backward, t_max the largest of them, and c_s the time of
-// sending the activations, or their gradient back. Where stages are far apart, r_s matters: the 1F1B schedule allows
+// with t_s the time of stage s for one micro-batch, forward and backward, c_s the time of sending the activations, or their
+// gradient back, and t_max the largest t_s, or time from one sending to the next on the same way. Where stages are far apart, r_s matters: the 1F1B schedule allows
 // w = (stages from s on) micro-batches in flight behind stage s, and the next one waits until the first has returned.
 // With the return time a_s, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w) times the
 // largest t from s on. Without traffic r_s never dominates, and T is Alpa's.
+//
+// In Alpa's own order (pipeline_commands.h) a boundary's gradients and activations take turns, each after the one before has
+// arrived: 2 c_s is then also a time from one sending to the next, and behind stage s one micro-batch fewer is in flight while
+// the stage computes: r_s is that of w - 1 and a_s - t_s.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
 // dynamic program keeps all Pareto-optimal triples of sum, t_max and r, and thereby covers every t_max that Alpa
@@ -26,12 +30,18 @@ struct Submesh {
   std::size_t first = 0, last = 0;
 };
 
+// Seconds on the way, and seconds from one micro-batch's beginning to the next one's.
+struct Sending {
+  double time = 0, each = 0;
+};
+
 struct PipelineProblem {
   std::size_t layers = 0;
   std::size_t gpus = 0;  // all of them are used
   std::vector<Submesh> submeshes;
   int micro_batches = 1;
   bool all_in_flight = false;         // GPipe: every stage keeps all micro-batches
+  bool in_turn = false;               // both ways of a boundary take turns
   int ahead = 0;                      // 1F1B: further micro-batches in flight per boundary to the last stage
   std::optional<std::size_t> stages;  // absent: the best number
 
@@ -43,8 +53,8 @@ struct PipelineProblem {
   // memory can keep (0: the stage does not fit).
   std::function<double(std::size_t first, std::size_t last, std::size_t submesh)> time;
   std::function<int(std::size_t first, std::size_t last, std::size_t submesh)> most_in_flight;
-  // Seconds of one micro-batch's activations from one submesh to the next, for a cut before `layer`; empty: ignored.
-  std::function<double(std::size_t layer, std::size_t from, std::size_t to)> traffic;
+  // One micro-batch's activations from one submesh to the next, for a cut before `layer`; empty: ignored.
+  std::function<Sending(std::size_t layer, std::size_t from, std::size_t to)> traffic;
 };
 
 struct PipelineStage {

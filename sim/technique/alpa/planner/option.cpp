@@ -47,6 +47,11 @@ const Option<std::optional<SendOrder>> kOrder{
                             "that of the technique's framework"},
                            send_order_names)};
 
+SendOrder send_order_by(const TechniqueOptions& options) {
+  const bool zero_bubble = options.get(kSchedule) == Schedule::kZeroBubble;
+  return options.get(kOrder).value_or(zero_bubble ? SendOrder::kAsynchronous : SendOrder::kAlpa);
+}
+
 bool planner_cuts_stages(const TechniqueOptions& options) {
   return options.get(kStages) == kAutomatic || options.get(kPlanner) == Planner::kSlmsim;
 }

@@ -36,6 +36,9 @@ extern const Option<int> kAhead;
 // Absent: the order of the technique's framework.
 extern const Option<std::optional<SendOrder>> kOrder;
 
+// Where kOrder is absent: Alpa's, or with zero bubble the one that allows it.
+SendOrder send_order_by(const TechniqueOptions& options);
+
 // Whether the inter-operator planner chooses the stages.
 bool planner_cuts_stages(const TechniqueOptions& options);
 

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "sim/technique/common/sharding.h"
 #include "sim/platform/network.h"
 #include "sim/scenario/scenario.h"
+#include "sim/technique/common/sharding.h"
 
 namespace slmsim {
 

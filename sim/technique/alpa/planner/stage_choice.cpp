@@ -108,6 +108,7 @@ class Chooser {
     problem.micro_batches = request_.options.micro_batches();
     problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
     problem.ahead = request_.options.get(kAhead);
+    problem.in_turn = send_order_by(request_.options) != SendOrder::kAsynchronous;
     if (cuts_.stages > 0) problem.stages = cuts_.stages;
     for (const auto& submesh : problem.submeshes) {
       const auto& mesh = meshes.devices.emplace_back(devices.begin() + static_cast<long>(submesh.first),
@@ -124,7 +125,7 @@ class Chooser {
     };
     problem.time = [table_of](std::size_t first, std::size_t last, std::size_t m) {
       const StageFigures& t = table_of(first, last, m);
-      return t.seconds[last] - t.seconds[first];
+      return t.seconds[last] - t.seconds[first] + t.begins[first] + t.ends[last];
     };
     problem.most_in_flight = [table_of](std::size_t first, std::size_t last, std::size_t m) {
       const StageFigures& t = table_of(first, last, m);
@@ -134,20 +135,19 @@ class Chooser {
     };
     if (request_.options.get(kPlanner) == Planner::kSlmsim) {
       problem.traffic = [this, &meshes](std::size_t layer, std::size_t from, std::size_t to) {
-        const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
-                         element_bytes(request_.scenario.training.precision)};
-        return sent(meshes, from, to, size);
+        return sent(meshes, from, to, crossing(starts_[layer]));
       };
     }
     return problem;
   }
 
-  double sent(const Meshes& meshes, std::size_t from, std::size_t to, Bytes size) {
+  Sending sent(const Meshes& meshes, std::size_t from, std::size_t to, Bytes size) {
     const auto [at, is_new] = sent_.try_emplace({meshes.numbers[from], meshes.numbers[to], size.value});
-    if (is_new)
-      at->second = in_steps(
-          transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size)
-              .value);
+    if (is_new) {
+      const TransferTime time =
+          transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size);
+      at->second = {in_steps(time.whole.value), in_steps(time.each.value)};
+    }
     return at->second;
   }
 
@@ -184,6 +184,8 @@ class Chooser {
         table.seconds.push_back(time);
         table.bytes.push_back(held);
         table.bytes_in_flight.push_back(in_flight);
+        table.begins.push_back(v > first && v < last ? gathered(costs, stage, v, v) : 0);
+        table.ends.push_back(v > first && v < last ? gathered(costs, stage, v, v - 1) : 0);
         ++layer;
       }
       if (v < first || v >= last) continue;
@@ -192,6 +194,19 @@ class Chooser {
       in_flight += activations(stage, v);
     }
     return table;
+  }
+
+  // Time to gather what crosses the cut before operator v, where operator `reader` needs it whole.
+  double gathered(const PlanningCosts& costs, const Stage& stage, std::size_t v, std::size_t reader) const {
+    const Axes axes = axes_gathered(stage.shardings[reader - stage.first], stage.shape());
+    if (axes == 0 || request_.options.get(kPlanner) != Planner::kSlmsim) return 0;
+    const double groups = static_cast<double>(stage.mesh.size()) / span(axes, stage.shape());
+    return in_steps(costs.collective({Collective::kAllGather, crossing(v) / groups, axes}));
+  }
+
+  // What a micro-batch sends over a cut before this operator.
+  Bytes crossing(std::size_t v) const {
+    return Bytes{request_.operators[v - 1].outputs * sequences_ * element_bytes(request_.scenario.training.precision)};
   }
 
   // Time of one micro-batch, with the conversions before the operator, and its part of the costs per iteration.
@@ -255,7 +270,7 @@ class Chooser {
   double sequences_ = 0;
   MeshKinds kinds_;
   std::map<std::vector<int>, std::size_t> kind_numbers_, mesh_numbers_;
-  std::map<std::tuple<std::size_t, std::size_t, double>, double> sent_;  // between meshes, by number
+  std::map<std::tuple<std::size_t, std::size_t, double>, Sending> sent_;  // between meshes, by number
   StageTables own_tables_;
 };
 

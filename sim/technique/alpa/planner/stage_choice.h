@@ -29,9 +29,10 @@ struct ChosenStage {
   std::vector<int> mesh;
 };
 
-// Prefix sums over the operators before each layer, divided as on one kind of submesh.
+// Prefix sums over the operators before each layer, divided as on one kind of submesh; and the time in which GPUs gather what
+// they receive in parts, by a stage that begins with the layer, and by one that ends before it.
 struct StageFigures {
-  std::vector<double> seconds, bytes, bytes_in_flight;
+  std::vector<double> seconds, bytes, bytes_in_flight, begins, ends;
   double limit = 0;
 };
 
