@@ -37,9 +37,12 @@ double time_by_hand(const PipelineProblem& p, const std::vector<PipelineStage>& 
     if (p.traffic && s + 1 < n) {
       const Sending way = p.traffic(stages[s].last, stages[s].submesh, stages[s + 1].submesh);
       sent[s] = way.time;
-      each[s] = p.in_turn ? 2 * way.time : way.each;
+      each[s] = way.each;
     }
     sum += time[s] + 2 * sent[s];
+  }
+  for (std::size_t s = 0; s < n; ++s) {
+    if (s + 1 < n && p.in_turn && !p.all_in_flight) each[s] = std::max(each[s], 2 * sent[s] + time[s + 1]);
     slowest = std::max({slowest, time[s], each[s]});
   }
   const int further = p.micro_batches - 1;

@@ -16,6 +16,7 @@ struct Suffix {
   double sum = 0;
   double slowest = 0;  // t_max
   double waiting = 0;  // max r
+  double first = 0;    // the first stage's time
   PipelineStage stage;
   std::size_t rest = kNoEntry;  // index of the stages behind it
 };
@@ -46,17 +47,18 @@ StageFacts facts_of(const PipelineProblem& p, const PipelineStage& stage) {
 Sending sent_between(const PipelineProblem& p, const PipelineStage& stage, std::size_t rest) {
   if (!p.traffic) return {};
   const Sending way = p.traffic(stage.last, stage.submesh, rest);
-  return {2 * way.time, p.in_turn ? 2 * way.time : way.each};
+  return {2 * way.time, way.each};
 }
 
 // Adds a stage before `rest`, which is absent after the last one.
 Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double time, const Sending& sent,
                 const Suffix* rest, std::size_t stages) {
-  Suffix suffix{0, 0, 0, stage, kNoEntry};
+  Suffix suffix{0, 0, 0, time, stage, kNoEntry};
   const int further = p.micro_batches - 1;
   suffix.sum = time + sent.time + (rest ? rest->sum : 0.0);
-  suffix.slowest = std::max({time, sent.each, rest ? rest->slowest : 0.0});
   const bool in_turn = p.in_turn && rest && !p.all_in_flight;
+  const double turn = in_turn ? sent.time + rest->first : 0;
+  suffix.slowest = std::max({time, sent.each, turn, rest ? rest->slowest : 0.0});
   const int in_flight = under_way(p, stages) - (in_turn ? 1 : 0);
   const double around = suffix.sum - (in_turn ? time : 0.0);
   const double waiting = further / in_flight * around + further % in_flight * suffix.slowest;
@@ -338,7 +340,7 @@ class Cutter {
 
   void keep(Front& front, const Suffix& entry) {
     const auto not_worse = [](const Suffix& a, const Suffix& b) {
-      return a.sum <= b.sum && a.slowest <= b.slowest && a.waiting <= b.waiting;
+      return a.sum <= b.sum && a.slowest <= b.slowest && a.waiting <= b.waiting && a.first <= b.first;
     };
     for (const std::size_t e : front) {
       if (not_worse(entries_[e], entry)) return;

@@ -9,9 +9,9 @@
 // With the return time a_s, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w) times the
 // largest t from s on. Without traffic r_s never dominates, and T is Alpa's.
 //
-// In Alpa's own order (pipeline_commands.h) a boundary's gradients and activations take turns, each after the one before has
-// arrived: 2 c_s is then also a time from one sending to the next, and behind stage s one micro-batch fewer is in flight while
-// the stage computes: r_s is that of w - 1 and a_s - t_s.
+// In Alpa's own order (pipeline_commands.h) a boundary's activations and gradients take turns: an activation leaves once the
+// gradient before it has arrived, which the next stage computes after the activation before. t_max is then also at least
+// 2 c_s + t_(s+1), and r_s is that of w - 1 and a_s - t_s.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
 // dynamic program keeps all Pareto-optimal triples of sum, t_max and r, and thereby covers every t_max that Alpa
