@@ -127,18 +127,19 @@ class TransformerReader {
     return value;
   }
 
-  // Other keys of a config.json have no effect; where a known one is absent, a key that misspells its name is an error.
+  // Other keys of a config.json have no effect; where a known one is absent, a key of as many words that misspells it is an error.
   void refuse_misspelt() {
+    const auto words = [](const std::string& key) { return std::ranges::count(key, '_'); };
     std::vector<std::string> absent;
-    const auto look_for = [&](const std::string& name) {
-      if (!node_.find(name)) absent.push_back(name);
-    };
     for (const auto& [own, name] : row_.hugging_face) {
-      if (!stated(own)) look_for(name);
+      if (!stated(own) && !node_.find(name)) absent.push_back(name);
     }
-    for (const ConfigFlag& flag : row_.flags) look_for(flag.key);
+    for (const ConfigFlag& flag : row_.flags) {
+      if (!node_.find(flag.key)) absent.emplace_back(flag.key);
+    }
     for (const Entry& entry : node_.entries) {
-      if (const std::string meant = nearest(entry.key, absent); !meant.empty())
+      const std::string meant = nearest(entry.key, absent);
+      if (!meant.empty() && words(meant) == words(entry.key))
         reading_.error(entry.place, fmt::format("unknown key \"{}\", and \"{}\" is absent; did you mean it?",
                                                 printable(entry.key).substr(0, 64), meant));
     }

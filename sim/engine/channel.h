@@ -20,6 +20,7 @@ namespace slmsim {
 struct Channel {
   const Connection* connection = nullptr;
   Capacity limits;
+  bool alone = false;                     // Capacity::is_alone, without the engine
   int cap = -1;                           // index of the engine's rate cap for its maximum rate
   TaskId head = kNoTask, tail = kNoTask;  // waiting or active transfers, linked through Run::next_
   double free = 0;                        // when the last transfer has left, of a channel alone
@@ -38,9 +39,6 @@ struct Channel {
   Returns returns;
 
   double most() const { return averaged > 0 ? averaged : limits.most; }
-
-  // Whether a transfer depends on nothing but those before it.
-  bool is_alone() const { return limits.contended.empty() && limits.queued.empty() && limits.back.empty(); }
 
   // Whether it has something to send and sends nothing. Between events its window is full, and acknowledgements wake it.
   bool waits() const { return !flowing && head != kNoTask; }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -22,9 +21,11 @@ namespace {
 class Run {
  public:
   Run(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options,
-      const Successors& successors)
-      : graph_(graph), options_(options), progress_(successors), next_(graph.tasks().size(), kNoTask) {
+      const Successors& successors, Timeline memory)
+      : graph_(graph), options_(options), progress_(successors) {
     const std::size_t count = graph.tasks().size();
+    timeline_.start = std::move(memory.start);
+    timeline_.finish = std::move(memory.finish);
     timeline_.start.assign(count, -1.0);
     timeline_.finish.assign(count, -1.0);
     open_channels(before);
@@ -101,26 +102,28 @@ class Run {
   }
 
   void open_channels(const std::vector<ConnectionState>& before) {
-    const auto limits = capacities(graph_);
+    std::vector<Capacity> limits = capacities(graph_);
+    const bool joined =
+        std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return !c.contended.empty(); });
+    const bool by_engine = joined && options_.always_engine;
     std::map<double, int> caps;
+    channels_.reserve(limits.size());
     for (std::size_t i = 0; i < graph_.connections().size(); ++i) {
-      const Connection& connection = graph_.connections()[i];
-      Channel channel;
-      channel.connection = &connection;
-      channel.limits = limits[i];
+      Channel& channel = channels_.emplace_back();
+      channel.connection = &graph_.connections()[i];
+      channel.limits = std::move(limits[i]);
       if (!channel.limits.contended.empty())
         channel.cap = caps.emplace(channel.limits.most, static_cast<int>(caps.size())).first->second;
       if (channel.limits.windowed) channel.open(i < before.size() ? before[i] : ConnectionState{}, options_);
-      channels_.push_back(std::move(channel));
+      channel.alone = !by_engine && channel.limits.is_alone();
+      if (!channel.alone) next_.resize(graph_.tasks().size(), kNoTask);
     }
     if (const double longest = longest_wait(channels_); longest > 0) queues_.emplace(graph_.links(), longest);
-    const bool joined =
-        std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return !c.contended.empty(); });
-    if (joined && !options_.always_engine) {
+    if (joined && !by_engine) {
       std::vector<double> bandwidths;
       for (const auto& link : graph_.links()) bandwidths.push_back(link.bandwidth.value);
       shares_.emplace(std::move(bandwidths), channels_.size());
-    } else if (joined) {
+    } else if (by_engine) {
       std::vector<double> rates(caps.size());
       for (const auto& [rate, index] : caps) rates[index] = rate;
       engine_ = &SimgridEngine::instance(graph_.links().size());
@@ -129,13 +132,13 @@ class Run {
     }
   }
 
-  // Starts tasks in the order in which they became ready, and ties in the order of addition.
+  // Starts tasks, and those that end at once make ready, in the order in which they became ready; ties in that of addition.
   void start_ready() {
-    while (!starting_.empty()) {
-      const TaskId id = starting_.front();
-      starting_.pop_front();
+    for (std::size_t i = 0; i < starting_.size();) {
+      const TaskId id = starting_[i++];
       graph_.tasks()[id].kind == TaskKind::kTransfer ? enqueue(id) : start(id, graph_.tasks()[id]);
     }
+    starting_.clear();
   }
 
   void start(TaskId id, const Task& task) {
@@ -174,7 +177,7 @@ class Run {
   void enqueue(TaskId id) {
     const auto index = static_cast<std::size_t>(graph_.tasks()[id].place);
     Channel& channel = channels_[index];
-    if (!engine_ && channel.is_alone()) return send_alone(id, index);
+    if (channel.alone) return send_alone(id, index);
     if (channel.head == kNoTask) {
       channel.head = channel.tail = id;
       begin(index);
@@ -372,8 +375,8 @@ class Run {
   double clock_ = 0, zero_ = 0;                  // clock_: when the engine is not used; zero_: start of this run
   Timeline timeline_;
   Progress progress_;
-  std::vector<TaskId> next_;
-  std::deque<TaskId> starting_;
+  std::vector<TaskId> next_;  // per task: the next one that waits for the same channel, of channels not alone
+  std::vector<TaskId> starting_;
   std::vector<std::uint16_t> arrivals_;  // per task: how often a repeated transfer has arrived
   std::vector<Channel> channels_;
   Answers answers_;
@@ -388,10 +391,10 @@ void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
 bool engine_has_run() { return SimgridEngine::exists(); }
 
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options,
-                  const Successors* known) {
+                  const Successors* known, Timeline memory) {
   if (graph.tasks().empty()) return {};
-  if (known) return Run(graph, before, options, *known).run();
-  return Run(graph, before, options, Successors(graph)).run();
+  if (known) return Run(graph, before, options, *known, std::move(memory)).run();
+  return Run(graph, before, options, Successors(graph), std::move(memory)).run();
 }
 
 }  // namespace slmsim

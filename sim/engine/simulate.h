@@ -58,10 +58,10 @@ struct SimulationOptions {
 class Successors;  // sim/engine/pending.h
 
 // `before`: the connections' state at the start, empty for new ones. `known`: the graph's successors, if several
-// simulations share them. Throws std::logic_error if a task never ends, which is an error of this program. A process has
+// simulations share them. `memory`: a timeline of no further use, whose memory the result takes. Throws std::logic_error if a task never ends, which is an error of this program. A process has
 // one SimGrid engine, so calls must not overlap.
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before = {},
-                  const SimulationOptions& options = {}, const Successors* known = nullptr);
+                  const SimulationOptions& options = {}, const Successors* known = nullptr, Timeline memory = {});
 
 // SimGrid's network cannot grow after the first simulation. Call this first if a larger network will follow a smaller
 // one; otherwise simulate() throws std::logic_error.

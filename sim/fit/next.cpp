@@ -17,7 +17,7 @@ class Advisor {
       changes_.push_back(one_changes_training(scenario.techniques, ensemble.cells[c].technique));
     }
     const auto kinds = kinds_of(scenario, ensemble.cells);
-    costs_ = outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed);
+    costs_ = outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed, &points_);
     regrets_.resize(ensemble.cells.size());
     logs_.resize(ensemble.cells.size());
     for (const std::size_t c : own_) {
@@ -108,6 +108,9 @@ class Advisor {
     for (std::size_t truth = 0; truth < costs_.size(); ++truth) {
       auto weights = weights_after(candidate, truth);
       weights[truth] = 0;
+      // Others of the true world's point among several would know it from any result.
+      for (std::size_t w = 0; ensemble_.size() > 1 && w < weights.size(); ++w)
+        weights[w] *= points_[w] != points_[truth];
       // A result that no other world would show leaves the pick unchanged.
       const bool informs = std::ranges::any_of(weights, [](double w) { return w > kLeastWeight; });
       const std::size_t pick = informs ? pick_of(weights) : now.pick;
@@ -162,7 +165,8 @@ class Advisor {
   std::vector<std::size_t> own_;
   std::vector<bool> changes_;  // per candidate: whether it changes the training
   std::vector<std::vector<double>>
-      costs_;  // for each possible world: cost by the objective, infinite where it does not run
+      costs_;                        // for each possible world: cost by the objective, infinite where it does not run
+  std::vector<std::size_t> points_;  // the ensemble's, by world
   std::vector<std::vector<double>> logs_;  // for each candidate of the model, by world: logarithm of the cost
   std::vector<double> bests_;              // for each world
   std::vector<std::vector<double>>

@@ -167,11 +167,14 @@ std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Ca
 }
 
 std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
-                                             Objective objective, std::size_t draws, std::uint64_t seed) {
+                                             Objective objective, std::size_t draws, std::uint64_t seed,
+                                             std::vector<std::size_t>* points) {
   Dice dice(seed);
   std::vector<std::vector<double>> out;
   const auto ran = outcomes_of_runs(ensemble);
-  for (const std::size_t i : resampled(ensemble.weights, draws, dice.uniform())) {
+  const std::vector<std::size_t> drawn = resampled(ensemble.weights, draws, dice.uniform());
+  if (points) *points = drawn;
+  for (const std::size_t i : drawn) {
     std::map<std::string, std::pair<double, double>> shared;  // discrepancies of a kind: time, and whether it fits
     auto& outcome = out.emplace_back();
     for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {

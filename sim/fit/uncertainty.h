@@ -45,9 +45,11 @@ double cost_of(const Forecast& forecast, Objective objective);
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Drawn outcomes: for each draw, each cell's cost by the objective, infinite where it does not run. Cells of the same technique
-// on equal GPUs share the model's discrepancy; where one of them was run, the discrepancy is not drawn.
+// on equal GPUs share the model's discrepancy; where one of them was run, the discrepancy is not drawn. `points`: is given the
+// ensemble's point of each draw.
 std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
-                                             Objective objective, std::size_t draws, std::uint64_t seed);
+                                             Objective objective, std::size_t draws, std::uint64_t seed,
+                                             std::vector<std::size_t>* points = nullptr);
 // Kind of each cell: technique and GPUs, or one GPU with any technique; cells of a kind share discrepancies.
 std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Candidate>& cells);
 

@@ -219,10 +219,9 @@ class IterationLoop {
     successors_.emplace(graph);
   }
   void run(const State& before) {
-    last_ = {};  // frees its memory for the next one
     SimulationOptions options = options_;
     options.record_flows = options_.record_flows && !contraction_;
-    last_ = simulate(contraction_ ? *contraction_ : graph_, before, options, &*successors_);
+    last_ = simulate(contraction_ ? *contraction_ : graph_, before, options, &*successors_, std::move(last_));
   }
   Seconds end() const { return last_.end; }
   const State& connections() const { return last_.connections; }

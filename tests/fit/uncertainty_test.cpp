@@ -114,16 +114,15 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   const Scenario scenario = two_groups();
   const NextPick next = next_run(scenario, e, "m", {0, 1}, {});
   EXPECT_NEAR(next.right, 0.5, 0.01);
-  // The mean regret of Data is 1200 s in half of the cases, of Shard 600 s. In one run of a hundred Shard fails for other causes
-  // and costs nine times the other's 600 or 2400 s more, which only its own run would tell.
-  const double other_causes = kOtherCause / 2 * 9 * (600 + 2400) / 2;
+  // The mean regret of Data is 1200 s in half of the cases, of Shard 600 s. Where Shard fails for other causes, Data is taken
+  // after a pilot run.
   EXPECT_EQ(next.pick, 1);
-  EXPECT_NEAR(next.regret, 300 + other_causes, 100);
+  EXPECT_NEAR(next.regret, 300, 10);
   ASSERT_EQ(next.runs.size(), 2);
   EXPECT_EQ(next.runs.front().candidate, 0);
   EXPECT_NEAR(next.runs.front().saved, 300, 30);
   EXPECT_NEAR(next.runs.front().right, 1, 0.03);
-  EXPECT_NEAR(next.runs.back().saved, other_causes, 100);
+  EXPECT_LT(next.runs.back().saved, 10);
   for (const auto& run : next.runs) EXPECT_LE(run.saved, next.regret * (1 + 1e-9)) << "no run tells more than all";
 }
 
