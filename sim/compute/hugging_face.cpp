@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/text.h"
 #include "sim/compute/transformer.h"
 
 namespace slmsim {
@@ -266,6 +267,24 @@ class ConfigReader {
   Fields& fields_;
 };
 
+// Other keys of a config.json have no effect; where a known one is absent, a key of as many words that misspells it is an error.
+void refuse_misspelt(const Node& config, const FamilyRow& row, Fields& fields) {
+  const auto words = [](const std::string& key) { return std::ranges::count(key, '_'); };
+  std::vector<std::string> absent;
+  for (const auto& [own, name] : row.hugging_face) {
+    if (!config.find(name) && !config.find(own)) absent.push_back(name);
+  }
+  for (const ConfigFlag& flag : row.flags) {
+    if (!config.find(flag.key)) absent.emplace_back(flag.key);
+  }
+  for (const Entry& entry : config.entries) {
+    const std::string meant = nearest(entry.key, absent);
+    if (!meant.empty() && words(meant) == words(entry.key))
+      fields.error_at(entry.place, fmt::format("unknown key \"{}\", and \"{}\" is absent; did you mean it?",
+                                               printable(entry.key).substr(0, 64), meant));
+  }
+}
+
 }  // namespace
 
 void read_config_flags(const FamilyRow& row, Transformer& model, Fields& fields) {
@@ -274,6 +293,7 @@ void read_config_flags(const FamilyRow& row, Transformer& model, Fields& fields)
 
 void read_hugging_face(const Node& config, const FamilyRow& row, Transformer& model, Fields& fields) {
   ConfigReader(config, row, model, fields).read();
+  refuse_misspelt(config, row, fields);
 }
 
 void set_windows(Transformer& model, std::int64_t tokens, std::int64_t full_every) {

@@ -96,7 +96,6 @@ class TransformerReader {
     read_windows();
     if (hugging_face_) {
       read_hugging_face(node_, row_, model_, fields_);
-      refuse_misspelt();
       fields_.done_but_for_its_own();
     } else {
       fields_.hint(foreign_names());
@@ -125,24 +124,6 @@ class TransformerReader {
     if (!fields_.has_value(key.name))
       model_.by_class.push_back(fmt::format("{} {}", fields_.stated_name(key.name), value));
     return value;
-  }
-
-  // Other keys of a config.json have no effect; where a known one is absent, a key of as many words that misspells it is an error.
-  void refuse_misspelt() {
-    const auto words = [](const std::string& key) { return std::ranges::count(key, '_'); };
-    std::vector<std::string> absent;
-    for (const auto& [own, name] : row_.hugging_face) {
-      if (!stated(own) && !node_.find(name)) absent.push_back(name);
-    }
-    for (const ConfigFlag& flag : row_.flags) {
-      if (!node_.find(flag.key)) absent.emplace_back(flag.key);
-    }
-    for (const Entry& entry : node_.entries) {
-      const std::string meant = nearest(entry.key, absent);
-      if (!meant.empty() && words(meant) == words(entry.key))
-        reading_.error(entry.place, fmt::format("unknown key \"{}\", and \"{}\" is absent; did you mean it?",
-                                                printable(entry.key).substr(0, 64), meant));
-    }
   }
 
   void read_sizes() {

@@ -32,17 +32,14 @@ double time_by_hand(const PipelineProblem& p, const std::vector<PipelineStage>& 
   const std::size_t n = stages.size();
   std::vector<double> time(n), sent(n, 0.0), each(n, 0.0);
   double sum = 0, slowest = 0, waiting = 0;
-  for (std::size_t s = 0; s < n; ++s) {
+  for (std::size_t s = n; s-- > 0;) {
     time[s] = p.time(stages[s].first, stages[s].last, stages[s].submesh);
     if (p.traffic && s + 1 < n) {
       const Sending way = p.traffic(stages[s].last, stages[s].submesh, stages[s + 1].submesh);
       sent[s] = way.time;
-      each[s] = way.each;
+      each[s] = p.in_turn && !p.all_in_flight ? std::max(way.each, 2 * sent[s] + time[s + 1]) : way.each;
     }
     sum += time[s] + 2 * sent[s];
-  }
-  for (std::size_t s = 0; s < n; ++s) {
-    if (s + 1 < n && p.in_turn && !p.all_in_flight) each[s] = std::max(each[s], 2 * sent[s] + time[s + 1]);
     slowest = std::max({slowest, time[s], each[s]});
   }
   const int further = p.micro_batches - 1;
@@ -229,9 +226,8 @@ TEST(InterOperator, CutsWhereLittleTrafficCrosses) {
 }
 
 TEST(InterOperator, TimesPipelinesAsTheSimulatorDoes) {
-  // Layers of 1 + 2 s per sequence, stages `delay` apart. Exact without delay and where delays are most of the time;
-  // between, forward passes overlap with the way back, which the formula leaves out: within 12 %. Exact where both
-  // ways of a boundary take turns.
+  // Layers of 1 + 2 s per sequence, stages `delay` apart. Exact without delay and where both ways of a boundary take turns;
+  // else forward passes may overlap with the way back, which the formula leaves out: within 12 %.
   for (const int stages : {2, 3, 4}) {
     for (const int micro_batches : {1, 2, 4, 8}) {
       for (const double delay : {0.0, 0.5, 2.0, 10.0}) {
@@ -248,8 +244,7 @@ TEST(InterOperator, TimesPipelinesAsTheSimulatorDoes) {
           p.in_turn = order == SendOrder::kAlpa;
           std::vector<PipelineStage> cut;
           for (std::size_t s = 0; s < static_cast<std::size_t>(stages); ++s) cut.push_back({s, s + 1, s});
-          const double within = delay == 0 || p.in_turn ? kClock : 0.12 * simulated;
-          EXPECT_NEAR(pipeline_time(p, cut), simulated, within)
+          EXPECT_NEAR(pipeline_time(p, cut), simulated, delay == 0 || p.in_turn ? kClock : 0.12 * simulated)
               << stages << " stages, " << micro_batches << " micro-batches, " << delay << " s, " << p.in_turn;
         }
       }
