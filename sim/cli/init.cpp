@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 #include <system_error>
 #include <unistd.h>
 
@@ -187,19 +188,25 @@ std::vector<ChosenModel> complete(SetupRequest& request, const InitOptions& opti
   return completed(request, options, measured, 0).models;
 }
 
+// NAME=VALUE, one for each machine.
+void set_each(Inventory& inventory, const char* option, const std::vector<std::string>& words, const char* form,
+              std::string Machine::*member) {
+  std::set<std::string> named;
+  for (const auto& word : words) {
+    const Pair pair = pair_of(option, word, form);
+    if (!named.insert(pair.key).second)
+      throw InputError({}, fmt::format("{} states {} twice; state it once", option, printable(pair.key).substr(0, 64)));
+    machine_called(inventory, option, pair.key).*member = pair.value;
+  }
+}
+
 int init(InitOptions& options) {
   if (options.peers.empty() && options.token_given)
     throw InputError({}, "--token is for measuring the path to --peer NAME=ADDRESS");
   check_target(options.folder);
   Inventory inventory = machines_of(options);
-  for (const auto& word : options.sites) {
-    const Pair pair = pair_of("--site", word, "NAME=SITE");
-    machine_called(inventory, "--site", pair.key).site = pair.value;
-  }
-  for (const auto& word : options.types) {
-    const Pair pair = pair_of("--vm-type", word, "NAME=TYPE");
-    machine_called(inventory, "--vm-type", pair.key).type = pair.value;
-  }
+  set_each(inventory, "--site", options.sites, "NAME=SITE", &Machine::site);
+  set_each(inventory, "--vm-type", options.types, "NAME=TYPE", &Machine::type);
   add_links(options, inventory);
   add_prices(options, inventory);
   const auto file = [&](const char* name) { return (fs::path(options.folder) / name).string(); };

@@ -15,6 +15,7 @@ TEST(DriverName, IsThatOfAShippedGpu) {
                                                        {"Quadro RTX 8000", "rtx8000"},
                                                        {"NVIDIA GeForce RTX 3060", "rtx3060"},
                                                        {"NVIDIA GeForce RTX 3070", "rtx3070"},
+                                                       {"NVIDIA GeForce RTX 4060", "rtx4060"},
                                                        {"NVIDIA GeForce RTX 4060 Ti", "rtx4060ti"},
                                                        {"NVIDIA GeForce RTX 4070", "rtx4070"},
                                                        {"NVIDIA GeForce RTX 4080", "rtx4080"},
