@@ -43,8 +43,7 @@ ModelFile file_of(const std::string& word, const fs::path& folder) {
   }
   if (word.find('/') != std::string::npos || word.ends_with(".json") || word.ends_with(".yaml"))
     refuse(word, "no such file or folder");
-  const std::vector<std::string> known = known_names(roots, kModelFile);
-  const std::string like = did_you_mean(word, known);
+  const std::string like = did_you_mean(word, known_names(roots, kModelFile));
   const bool is_near = !is_name(word) || like.starts_with("did you mean");
   throw InputError({}, fmt::format("there is no model \"{}\"; {}", printable(word).substr(0, 64),
                                    is_near ? like : fmt::format("{}; or {}", like, how_to_download(word))));

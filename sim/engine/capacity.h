@@ -23,9 +23,10 @@ struct Capacity {
   // the data of others. Links without waiting acknowledgements are omitted.
   std::vector<QueuedLink> queued;
   std::vector<int> back;
+  bool windowed = false;  // TCP's window may limit: by itself, or because acknowledgements wait
+
   // Whether its transfers depend on nothing but those before them.
   bool is_alone() const { return contended.empty() && queued.empty() && back.empty(); }
-  bool windowed = false;  // TCP's window may limit: by itself, or because acknowledgements wait
 };
 
 // One per connection of the graph.

@@ -58,8 +58,8 @@ struct SimulationOptions {
 class Successors;  // sim/engine/pending.h
 
 // `before`: the connections' state at the start, empty for new ones. `known`: the graph's successors, if several
-// simulations share them. `memory`: a timeline of no further use, whose memory the result takes. Throws std::logic_error if a task never ends, which is an error of this program. A process has
-// one SimGrid engine, so calls must not overlap.
+// simulations share them. `memory`: a timeline of no further use, whose memory the result takes. Throws std::logic_error if
+// a task never ends, which is an error of this program. A process has one SimGrid engine, so calls must not overlap.
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before = {},
                   const SimulationOptions& options = {}, const Successors* known = nullptr, Timeline memory = {});
 

@@ -4,18 +4,18 @@
 // An iteration of M micro-batches takes
 //   T = sum_s t_s + 2 sum_s c_s + max((M - 1) t_max, max_s r_s)
 // with t_s the time of stage s for one micro-batch, forward and backward, c_s the time of sending the activations, or their
-// gradient back, and t_max the largest t_s, or time from one sending to the next on the same way. Where stages are far apart, r_s matters: the 1F1B schedule allows
-// w = (stages from s on) micro-batches in flight behind stage s, and the next one waits until the first has returned.
-// With the return time a_s, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w) times the
-// largest t from s on. Without traffic r_s never dominates, and T is Alpa's.
+// gradient back, and t_max the largest t_s, or time from one sending to the next on the same way. Where stages are far apart,
+// r_s matters: the 1F1B schedule allows w = (stages from s on) micro-batches in flight behind stage s, and the next one waits
+// until the first has returned. With the return time a_s, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s +
+// ((M - 1) mod w) times the largest t from s on. Without traffic r_s never dominates, and T is Alpa's.
 //
 // In Alpa's own order (pipeline_commands.h) a boundary's activations and gradients take turns: an activation leaves once the
 // gradient before it has arrived, which the next stage computes after the activation before. t_max is then also at least
 // 2 c_s + t_(s+1), and r_s is that of w - 1 and a_s - t_s.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
-// dynamic program keeps all Pareto-optimal triples of sum, t_max and r, and thereby covers every t_max that Alpa
-// enumerates. Triples are dropped if no cut with them can be faster than a known cut.
+// dynamic program keeps all Pareto-optimal sums, t_max, r and times of the first stage, and thereby covers every t_max that
+// Alpa enumerates. They are dropped if no cut with them can be faster than a known cut.
 #pragma once
 
 #include <cstddef>
