@@ -60,8 +60,8 @@ Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double tim
   const double turn = in_turn ? sent.time + rest->first : 0;
   suffix.slowest = std::max({time, sent.each, turn, rest ? rest->slowest : 0.0});
   const int in_flight = under_way(p, stages) - (in_turn ? 1 : 0);
-  const double around = suffix.sum - (in_turn ? time : 0.0);
-  const double waiting = further / in_flight * around + further % in_flight * suffix.slowest;
+  const int rounds = further / in_flight, left = further % in_flight;
+  const double waiting = rounds * (suffix.sum - (in_turn ? time : 0.0)) + left * suffix.slowest;
   suffix.waiting = std::max(waiting, rest ? rest->waiting : 0.0);
   return suffix;
 }
