@@ -135,7 +135,8 @@ Command add_next(CLI::App& app) {
   add_time_limit(*verb, options->time_limit);
   verb->footer(R"(
 A pilot run is the start-up and 20 iterations, or selection.epsilon_epochs epochs where these are fewer.
-Its saving is the reduction of the expected cost of a wrong pick.
+Its saving is the reduction of the expected cost of a wrong pick. A pick that does not run costs its pilot run and
+the next one's time.
 
 Examples:
   slmsim next scenarios/gat-amst.yaml --set models=gpt2m
