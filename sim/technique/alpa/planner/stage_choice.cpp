@@ -184,8 +184,9 @@ class Chooser {
         table.seconds.push_back(time);
         table.bytes.push_back(held);
         table.bytes_in_flight.push_back(in_flight);
-        table.begins.push_back(v > first && v < last ? gathered(costs, stage, v, v) : 0);
-        table.ends.push_back(v > first && v < last ? gathered(costs, stage, v, v - 1) : 0);
+        const bool cuts = v > 0 && v < count;
+        table.begins.push_back(cuts && v >= first && v < last ? gathered(costs, stage, v, v) : 0);
+        table.ends.push_back(cuts && v > first && v <= last ? gathered(costs, stage, v, v - 1) : 0);
         ++layer;
       }
       if (v < first || v >= last) continue;
