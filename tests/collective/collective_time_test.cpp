@@ -86,6 +86,8 @@ TEST(TransferTime, IsLatencyAndEachPairsPart) {
   const Network network(scenario.platform);
   EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0, 1}, {2, 3}, Bytes{400}).whole.value, 8);
   EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0}, {2, 3}, Bytes{400}).whole.value, 8);
+  // The next transfer follows once the 400 B have left.
+  EXPECT_DOUBLE_EQ(transfer_time(network, scenario.nccl_setup(), {0}, {2, 3}, Bytes{400}).each.value, 4);
 }
 
 }  // namespace

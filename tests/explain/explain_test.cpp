@@ -67,6 +67,23 @@ TEST(Explain, AGpuAloneIsLimitedByItself) {
   EXPECT_NEAR(given_back(e, "GPU") + given_back(e, "optimizer"), e.prediction.iteration.value, 1e-3);
 }
 
+// Passes of four micro-batches without their GPU take their host's time, however a technique makes tasks of them.
+TEST(Explain, TechniquesAgreeOnAGpuAloneAndItsHost) {
+  std::vector<double> gpu;
+  for (const char* technique : {"DDP", "FSDP", "Data"}) {
+    Scenario scenario = quick(1, 1, named(technique));
+    scenario.platform.devices[0].gpu.memory_bandwidth = BytesPerSecond{1e4};
+    scenario.training.batch = scenario.training.gradient_accumulation = 4;
+    scenario.software.host.forward = scenario.software.host.backward = Seconds{0.05};
+    const Explanation e = only(scenario);
+    gpu.push_back(given_back(e, "GPU"));
+    EXPECT_GT(gpu.back(), 0.01) << technique;
+    EXPECT_LT(gpu.back(), 0.9 * e.prediction.iteration.value) << technique;
+  }
+  EXPECT_NEAR(gpu[1], gpu[0], 0.02 * gpu[0]);
+  EXPECT_NEAR(gpu[2], gpu[0], 0.02 * gpu[0]);
+}
+
 TEST(Explain, ANarrowWindowIsFoundFirst) {
   Scenario scenario = quick(2, 1);
   set_rtt(scenario, 1);
