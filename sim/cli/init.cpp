@@ -193,9 +193,7 @@ void set_each(Inventory& inventory, const char* option, const std::vector<std::s
               std::string Machine::*member) {
   std::set<std::string> named;
   for (const auto& word : words) {
-    const Pair pair = pair_of(option, word, form);
-    if (!named.insert(pair.key).second)
-      throw InputError({}, fmt::format("{} states {} twice; state it once", option, printable(pair.key).substr(0, 64)));
+    const Pair pair = pair_once(option, word, form, named);
     machine_called(inventory, option, pair.key).*member = pair.value;
   }
 }

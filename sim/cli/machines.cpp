@@ -245,6 +245,13 @@ Pair pair_of(const std::string& option, const std::string& text, const char* for
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+Pair pair_once(const std::string& option, const std::string& text, const char* form, std::set<std::string>& stated) {
+  Pair pair = pair_of(option, text, form);
+  if (!stated.insert(pair.key).second)
+    throw InputError({}, fmt::format("{} states {} twice; state it once", option, printable(pair.key).substr(0, 64)));
+  return pair;
+}
+
 Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name) {
   if (Machine* machine = find(inventory, name)) return *machine;
   std::vector<std::string> known;
@@ -334,9 +341,7 @@ void add_links(const InitOptions& options, Inventory& inventory) {
 void add_prices(const InitOptions& options, Inventory& inventory) {
   std::set<std::string> named;
   for (const auto& word : options.prices) {
-    const Pair pair = pair_of("--price", word, "GPU=USD or MACHINE=USD");
-    if (!named.insert(pair.key).second)
-      throw InputError({}, fmt::format("--price states {} twice; state it once", printable(pair.key).substr(0, 64)));
+    const Pair pair = pair_once("--price", word, "GPU=USD or MACHINE=USD", named);
     const std::string amount = pair.value.starts_with('$') ? pair.value.substr(1) : pair.value;
     const auto dollars = parse_number(amount);
     if (!dollars || *dollars < 0 || *dollars > 1e6)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct Pair {
 
 // Parses KEY=VALUE of an option; `form` is its format for messages. Throws InputError.
 Pair pair_of(const std::string& option, const std::string& text, const char* form);
+
+// The same where an option states each key once; `stated` holds the keys before, and takes this one.
+Pair pair_once(const std::string& option, const std::string& text, const char* form, std::set<std::string>& stated);
 
 // The machine of this name. Throws InputError with the nearest one.
 Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name);

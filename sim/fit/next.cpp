@@ -24,16 +24,17 @@ class Advisor {
       for (const auto& cost : costs_) logs_[c].push_back(std::log(cost[c]));
     }
     const std::vector<std::size_t> order = by_mean_cost();
+    std::vector<double> of_pilot(ensemble.cells.size());
+    for (const std::size_t c : own_) of_pilot[c] = price_of(pilot(c));
     for (const auto& cost : costs_) {
       // A pick that does not run shows in its pilot run; then the next one that runs is taken.
       const auto runs = std::ranges::find_if(order, [&](std::size_t c) { return std::isfinite(cost[c]); });
+      const bool none = runs == order.end();
       double best = kNever;
       for (const std::size_t c : own_) best = std::min(best, cost[c]);
       bests_.push_back(best);
-      for (const std::size_t c : own_) {
-        const double taken = std::isfinite(cost[c]) || runs == order.end() ? cost[c] : price_of(pilot(c)) + cost[*runs];
-        regrets_[c].push_back(std::isfinite(best) ? taken - best : 0);
-      }
+      for (const std::size_t c : own_)
+        regrets_[c].push_back(none ? 0 : (std::isfinite(cost[c]) ? cost[c] : of_pilot[c] + cost[*runs]) - best);
     }
   }
 

@@ -23,7 +23,7 @@ struct LowerRequest {
   int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
   PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
   bool only_times = false;           // a GPU's successive computations may be one task
-  bool hosts_apart = false;          // nor by lower_alike, and hosts have tasks also where no GPU waits for one
+  bool hosts_apart = false;          // passes stay apart in lower_alike, and all hosts have tasks
   bool only_connections = false;     // only these are of use, to find colours; needs `alike`
   // The largest graph; a larger one throws TooManyTasks.
   std::size_t most_tasks = std::numeric_limits<std::size_t>::max();

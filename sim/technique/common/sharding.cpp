@@ -39,14 +39,14 @@ std::string name_of(const Division& division) {
   return division.along[1] == Sharding::kReplicated ? first : first + " x " + word(division.along[1]);
 }
 
-Axes axes_gathered(const Division& needed, const MeshShape& shape) {
-  return within(kAllAxes & ~axes_of(needed, Sharding::kBatch), shape);
-}
-
 Axes axes_of(const Division& division, Sharding sharding) {
   Axes axes = 0;
   for (std::size_t a = 0; a < kAxes; ++a) axes |= division.along[a] == sharding ? 1u << a : 0u;
   return axes;
+}
+
+Axes axes_gathered(const Division& needed, const MeshShape& shape) {
+  return within(kAllAxes & ~axes_of(needed, Sharding::kBatch), shape);
 }
 
 Layout input_layout(const Operator& op, const Division& division) {

@@ -205,7 +205,7 @@ class Chooser {
     return in_steps(costs.collective({Collective::kAllGather, crossing(v) / groups, axes}));
   }
 
-  // What a micro-batch sends over a cut before this operator.
+  // Bytes that a micro-batch sends over a cut before this operator.
   Bytes crossing(std::size_t v) const {
     return Bytes{request_.operators[v - 1].outputs * sequences_ * element_bytes(request_.scenario.training.precision)};
   }
