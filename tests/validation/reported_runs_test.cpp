@@ -106,15 +106,17 @@ TEST_F(ReportedRuns, FarApartAreChosenWithLittleRegret) {
   EXPECT_LE(median_of(errors), 0.12);
 }
 
-// docs/validation/runs.md: PyTorch's FSDP on A100 and on H200, also with tensor parallelism, and a fifth off one small model on
-// one A100; what it says of H100
-// in 2023 is no law.
+// docs/validation/runs.md: PyTorch's FSDP on A100 and on H200, also with tensor parallelism, a fifth off one small model on one
+// A100, BERT on fifteen GPUs; what it says of H100 in 2023 is no law.
 TEST_F(ReportedRuns, ThatWerePublishedAreATenthOffOnA100AndH200) {
   const RunsValidation v = validate_runs(SLMSIM_SOURCE_DIR, SLMSIM_SOURCE_DIR "/tests/reference/runs.csv");
   ASSERT_GE(v.runs.size(), 30u);
   for (const auto& one : v.sources) {
     const bool dispatches = one.source.ends_with("in stages");  // DTensor's time on the host
-    if (one.source.find("H100") == std::string::npos && !dispatches) {
+    if (one.source.starts_with("Lambda")) {
+      const bool old = one.source.starts_with("Lambda 2020");  // PyTorch before 1.12
+      EXPECT_LT(one.errors.mean, old ? 0.3 : 0.08) << one.source;
+    } else if (one.source.find("H100") == std::string::npos && !dispatches) {
       const bool rough = one.source.starts_with("Karpathy") || one.source.starts_with("Zeus");
       EXPECT_LT(one.errors.mean, rough ? 0.2 : 0.1) << one.source;
       EXPECT_LT(one.errors.worst, 0.49) << one.source;  // 30 B at the edge of memory; 70 B over NICs of unknown number
