@@ -48,6 +48,9 @@ class ConfigReader {
       case Family::kCohere2:
         rotate_windowed_layers_only();
         break;
+      case Family::kExaone4:
+        if (!is_null("sliding_window")) rotate_windowed_layers_only();
+        break;
       case Family::kGptJ:
       case Family::kCodeGen:
         read_rotary_width();
@@ -74,9 +77,11 @@ class ConfigReader {
   }
 
  private:
-  bool is_map(const char* key) const {
+  bool is_map(const char* key) const { return is(key, Kind::kMap); }
+  bool is_null(const char* key) const { return is(key, Kind::kNull); }
+  bool is(const char* key, Kind kind) const {
     const Node* part = config_.find(key);
-    return part && part->kind == Kind::kMap;
+    return part && part->kind == kind;
   }
 
   // Refuses a list of layers that ends before them; a longer one is for more layers than are asked for.

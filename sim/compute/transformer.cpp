@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/text.h"
+#include "sim/compute/family_row.h"
 
 namespace slmsim {
 namespace {
@@ -56,7 +57,7 @@ constexpr std::string_view kAsInTransformers = "as in transformers";
 // Longest training sequence where only the longest possible one is given: Llama 2's.
 constexpr std::int64_t kLongestByItself = 4096;
 
-// Words of both formats. A squared ReLU moves the same bytes as GELU.
+// Words of both formats. A squared ReLU and the kernel of xIELU move the same bytes as GELU.
 struct ActivationWord {
   const char* word;
   Activation activation;
@@ -70,7 +71,8 @@ constexpr ActivationWord kActivations[] = {{"gelu", Activation::kGelu},
                                            {"quick_gelu", Activation::kQuickGelu},
                                            {"swish", Activation::kSilu},
                                            {"gelu_python", Activation::kGelu},
-                                           {"relu2", Activation::kGelu}};
+                                           {"relu2", Activation::kGelu},
+                                           {"xielu", Activation::kGelu}};
 
 class TransformerReader {
  public:
@@ -364,6 +366,15 @@ std::string model_name_of(const std::filesystem::path& file) {
   const std::string folder =
       std::filesystem::absolute(file, failed).lexically_normal().parent_path().filename().string();
   return is_name(folder) ? folder : "model";
+}
+
+const std::vector<FamilyRow>& family_table() {
+  static const std::vector<FamilyRow> kRows = [] {
+    auto rows = llama_families();
+    std::ranges::copy(gpt_families(), std::back_inserter(rows));
+    return rows;
+  }();
+  return kRows;
 }
 
 const std::vector<std::string>& family_names() {

@@ -43,28 +43,6 @@ double quantile_of(const Ensemble& e, std::size_t cell, Measure measure, double 
 
 double ratio_of(double exact, double coarse) { return exact > 0 && coarse > 0 ? exact / coarse : 1; }
 
-// Multiplies the forecasts of each cell by the ratio of exact to coarse at one point.
-void correct(Ensemble& ensemble, const std::vector<Forecast>& coarse, const std::vector<Forecast>& exact) {
-  if (coarse.empty() || exact.empty()) return;
-  for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
-    const double iteration = ratio_of(exact[c].iteration, coarse[c].iteration);
-    const double trial = ratio_of(exact[c].trial, coarse[c].trial);
-    const double running = ratio_of(exact[c].job - exact[c].startup, coarse[c].job - coarse[c].startup);
-    if (iteration == 1 && trial == 1 && running == 1) continue;
-    for (auto& forecasts : ensemble.forecasts) {
-      Forecast& f = forecasts[c];
-      const double job = f.startup + (f.job - f.startup) * running;
-      f.gpu_hours *= ratio_of(job, f.job);
-      f.job = job;
-      f.iteration *= iteration;
-      f.tokens_per_second /= iteration;
-      f.rate_per_gpu /= iteration;
-      f.trial *= trial;
-      f.trial_rate /= trial;
-    }
-  }
-}
-
 // For each cell that was tried, whether it ran.
 std::vector<std::optional<bool>> outcomes_of_runs(const Ensemble& ensemble) {
   std::vector<std::optional<bool>> out(ensemble.cells.size());
@@ -109,6 +87,28 @@ std::size_t Ensemble::position_of(const Candidate& cell) const {
   return static_cast<std::size_t>(std::ranges::find(cells, cell) - cells.begin());
 }
 
+void correct(std::vector<std::vector<Forecast>>& forecasts, const std::vector<Forecast>& coarse,
+             const std::vector<Forecast>& exact) {
+  for (std::size_t c = 0; c < std::min(coarse.size(), exact.size()); ++c) {
+    const double iteration = ratio_of(exact[c].iteration, coarse[c].iteration);
+    const double trial = ratio_of(exact[c].trial, coarse[c].trial);
+    const double running = ratio_of(exact[c].job - exact[c].startup, coarse[c].job - coarse[c].startup);
+    if (iteration == 1 && trial == 1 && running == 1) continue;
+    for (auto& cells : forecasts) {
+      if (cells.empty()) continue;
+      Forecast& f = cells[c];
+      const double job = f.startup + (f.job - f.startup) * running;
+      f.gpu_hours *= ratio_of(job, f.job);
+      f.job = job;
+      f.iteration *= iteration;
+      f.tokens_per_second /= iteration;
+      f.rate_per_gpu /= iteration;
+      f.trial *= trial;
+      f.trial_rate /= trial;
+    }
+  }
+}
+
 Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count, const std::function<bool()>& stop,
                      std::size_t experiment, const std::vector<Forecast>& exact) {
   const std::size_t all = draws.points.size();
@@ -130,7 +130,7 @@ Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t cou
     out.discrepancies.push_back(draws.points[chosen[i]].discrepancy);
     out.weights.push_back(1);
   }
-  if (forecaster.is_coarse()) correct(out, answers[count], exact.empty() ? answers[count + 1] : exact);
+  if (forecaster.is_coarse()) correct(out.forecasts, answers[count], exact.empty() ? answers[count + 1] : exact);
   return out;
 }
 

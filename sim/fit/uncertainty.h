@@ -26,6 +26,11 @@ struct Ensemble {
   std::size_t position_of(const Candidate& cell) const;                // index in `cells`; their number if absent
 };
 
+// Multiplies coarse forecasts (PredictOptions::coarse) at any points, each of all cells or empty, by each cell's ratio of exact to
+// coarse at one point.
+void correct(std::vector<std::vector<Forecast>>& forecasts, const std::vector<Forecast>& coarse,
+             const std::vector<Forecast>& exact);
+
 // Forecasts all cells of an experiment at `count` of the draws, evenly spaced; points where the scenario is invalid are left
 // out. A coarse forecaster's are corrected by the ratio of exact to coarse at the draws' centre. `exact`: the exact forecasts there,
 // where they are known.

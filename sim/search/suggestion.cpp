@@ -142,12 +142,10 @@ std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& 
 Candidate cell_of(const Prediction& p) { return {p.model, p.technique->name, p.group}; }
 
 std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
-                                      std::size_t most_tasks) {
+                                      PredictOptions options) {
   const Network network(scenario.platform);
-  PredictOptions options;
   options.advice = false;
   options.time_misfits = true;
-  options.most_tasks = most_tasks;
   std::vector<Prediction> out(cells.size());
   for (Prediction& p : out) p.status = Status::kUnsupported;
   for (const auto& model : scenario.models) {
@@ -183,7 +181,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     if (!on || !too_old_gpu(changed, on->devices).empty()) return true;
     left -= work_on(scenario, best, cell.group);
     if (left < 0 || (options.stop && options.stop())) return false;
-    fastest.offer(predict_cells(changed, std::vector{cell}, kMostTasksOfTrial).front(), change);
+    fastest.offer(predict_cells(changed, std::vector{cell}, {.most_tasks = kMostTasksOfTrial}).front(), change);
     return true;
   };
   std::vector<Overrides> of_kernels;

@@ -12,10 +12,10 @@ namespace slmsim {
 // A change that is worth less than this share of the cost is not suggested.
 inline constexpr double kWorth = 0.05;
 
-// Predictions of some cells in a scenario, without advice and with the times of plans that do not fit. Unsupported where the
-// scenario lacks the cell, or where it takes more tasks than `most_tasks`.
+// Predictions of some cells in a scenario, without advice and with the times of plans that do not fit, otherwise as `options`
+// say. Unsupported where the scenario lacks the cell, or where it takes more tasks than these allow.
 std::vector<Prediction> predict_cells(const Scenario& scenario, std::span<const Candidate> cells,
-                                      std::size_t most_tasks = std::numeric_limits<std::size_t>::max());
+                                      PredictOptions options = {});
 Candidate cell_of(const Prediction& prediction);
 
 // Number of tasks that a prediction simulates, roughly, and the cost of its plan in tasks: stands for its time.

@@ -123,15 +123,29 @@ class Files {
   const ScenarioFile original_;
 };
 
-// Forecasts of cells at points, by threads. Points where the scenario is invalid have none.
-std::vector<std::vector<Forecast>> forecasts_at(const std::vector<Overrides>& points,
-                                                const std::vector<Candidate>& cells, const VerdictOptions& options) {
+std::vector<Candidate> cells_of(const RunResult& result, const std::vector<std::size_t>& rows) {
+  std::vector<Candidate> out;
+  for (const std::size_t row : rows) out.push_back(cell_of(result.predictions[row]));
+  return out;
+}
+
+// Forecasts of rows at points, by threads; coarse ones, corrected by the results, which are exact. Points where the scenario is
+// invalid have none.
+std::vector<std::vector<Forecast>> forecasts_at(std::vector<Overrides> points, const RunResult& result,
+                                                const std::vector<std::size_t>& rows, const VerdictOptions& options) {
+  const std::vector<Candidate> cells = cells_of(result, rows);
+  points.emplace_back();  // that of the results
   std::vector<std::vector<Forecast>> out(points.size());
   in_parallel(points.size(), options.threads, [&](std::size_t i) {
     const auto scenario = is_over(options) ? std::nullopt : options.reload(points[i]);
     if (!scenario) return;
-    for (const auto& p : predict_cells(*scenario, cells)) out[i].push_back(forecast_of(p));
+    for (const auto& p : predict_cells(*scenario, cells, {.coarse = true})) out[i].push_back(forecast_of(p));
   });
+  std::vector<Forecast> exact;
+  for (const std::size_t row : rows) exact.push_back(forecast_of(result.predictions[row]));
+  const std::vector<Forecast> coarse = std::move(out.back());
+  out.pop_back();
+  correct(out, coarse, exact);
   return out;
 }
 
@@ -153,18 +167,15 @@ void add_known(const RunResult& result, std::size_t model, Verdict& out) {
 // False where the budget allows too few draws. Without rivals only times and memory are known, and not how sure the pick is.
 bool add_drawn(const RunResult& result, const VerdictOptions& options, bool with_rivals,
                std::vector<Verdict>& verdicts) {
-  Ensemble ensemble;
-  double work = 0;
+  std::vector<std::size_t> rows;
   for (const auto& verdict : verdicts) {
     if (!verdict.best) continue;
-    auto rows = with_rivals ? rivals_of(result, verdict) : std::vector<std::size_t>{};
-    rows.insert(rows.begin(), *verdict.best);
-    for (const std::size_t row : rows) {
-      ensemble.cells.push_back(cell_of(result.predictions[row]));
-      work += work_of(result.scenario, result.predictions[row]);
-    }
+    rows.push_back(*verdict.best);
+    if (with_rivals) std::ranges::copy(rivals_of(result, verdict), std::back_inserter(rows));
   }
-  if (ensemble.cells.empty()) return true;
+  if (rows.empty()) return true;
+  double work = 0;
+  for (const std::size_t row : rows) work += work_of(result.scenario, result.predictions[row]);
   const double budget = std::max(kLittleWorkOfDraws, kWorkOfDraws * work_of(result));
   const std::size_t count = std::min(kDraws, static_cast<std::size_t>(budget / work));
   if (count < kFewestDraws) return false;
@@ -172,8 +183,9 @@ bool add_drawn(const RunResult& result, const VerdictOptions& options, bool with
   const Posterior prior = prior_of(options.unknowns, count, kSeed);
   std::vector<Overrides> points;
   for (const auto& point : prior.points) points.push_back(layout.overrides(0, point));
-  const auto forecasts = forecasts_at(points, ensemble.cells, options);
+  const auto forecasts = forecasts_at(points, result, rows, options);
   if (is_over(options)) return true;
+  Ensemble ensemble{.cells = cells_of(result, rows)};
   for (std::size_t i = 0; i < forecasts.size(); ++i) {
     if (forecasts[i].empty()) continue;
     ensemble.forecasts.push_back(forecasts[i]);
@@ -254,12 +266,10 @@ std::string program_for(const Scenario& scenario, const std::string& path) {
 // Each unknown alone at the upper end of its 80 % interval; then the one that moves a job most also at the lower end.
 void add_key_assumptions(const RunResult& result, const VerdictOptions& options, std::vector<Verdict>& verdicts) {
   std::vector<std::size_t> rows;
-  std::vector<Candidate> cells;
   double work = 0;
   for (const auto& verdict : verdicts) {
     if (!verdict.best) continue;
     rows.push_back(*verdict.best);
-    cells.push_back(cell_of(result.predictions[rows.back()]));
     work += work_of(result.scenario, result.predictions[rows.back()]);
   }
   const double end = normal_quantile(0.9);
@@ -276,11 +286,11 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     points.push_back(point_of(unknown, end));
   }
   const double budget = std::max(kLittleWork, kWorkOfValues * work_of(result));
-  if (cells.empty() || static_cast<double>(points.size() + cells.size()) * work > budget) return;
-  const auto forecasts = forecasts_at(points, cells, options);
-  std::vector<std::size_t> most(cells.size(), unknowns.size());
+  if (rows.empty() || static_cast<double>(points.size() + rows.size()) * work > budget) return;
+  const auto forecasts = forecasts_at(points, result, rows, options);
+  std::vector<std::size_t> most(rows.size(), unknowns.size());
   points.clear();
-  for (std::size_t c = 0; c < cells.size(); ++c) {
+  for (std::size_t c = 0; c < rows.size(); ++c) {
     double factor = kMatters;
     for (std::size_t u = 0; u < unknowns.size(); ++u) {
       if (forecasts[u].empty() || !forecasts[u][c].is_timed()) continue;
@@ -291,7 +301,7 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     }
     points.push_back(most[c] < unknowns.size() ? point_of(*unknowns[most[c]], -end) : Overrides{});
   }
-  const auto others = forecasts_at(points, cells, options);
+  const auto others = forecasts_at(points, result, rows, options);
   if (is_over(options)) return;
   std::size_t cell = 0;
   for (auto& verdict : verdicts) {

@@ -39,6 +39,36 @@ const PublishedCount kPublished[] = {
      "{model_type: smollm3, hidden_size: 2048, num_attention_heads: 16, num_key_value_heads: 4, num_hidden_layers: 36, "
      "intermediate_size: 11008, vocab_size: 128256, no_rope_layer_interval: 4, use_sliding_window: false}",
      3075098624},
+    // 30 (2.5 h^2 + 3 h w + 2 h + 2 x 64) + V h + h: norms of branches, and of queries and keys per head
+    {"EXAONE-4.0-1.2B",
+     "{model_type: exaone4, hidden_size: 2048, num_attention_heads: 32, num_key_value_heads: 8, head_dim: 64, "
+     "num_hidden_layers: 30, intermediate_size: 4096, max_position_embeddings: 65536, sliding_window: null, "
+     "tie_word_embeddings: true}",
+     1279391488},
+    {"EXAONE-3.5-2.4B",
+     "{model_type: exaone, hidden_size: 2560, num_attention_heads: 32, num_key_value_heads: 8, head_dim: 80, "
+     "num_layers: 30, intermediate_size: 7168, vocab_size: 102400, tie_word_embeddings: true}",
+     2405327360},
+    {"ERNIE-4.5-0.3B", "{model_type: ernie4_5, use_bias: false}", 360748032},
+    {"Hunyuan-0.5B",
+     "{model_type: hunyuan_v1_dense, hidden_size: 1024, num_attention_heads: 16, num_key_value_heads: 8, head_dim: "
+     "128, "
+     "num_hidden_layers: 24, intermediate_size: 3584, vocab_size: 120818, tie_word_embeddings: true}",
+     539010048},
+    {"Seed-OSS-36B", "{model_type: seed_oss, hidden_size: 5120}", 36151104512},
+    {"internlm3-8b", "{model_type: internlm3, bias: false, qkv_bias: false}", 8804241408},
+    {"Baichuan-7B", "{model_type: baichuan, vocab_size: 64000}", 7000559616},
+    // 24 (4 h^2 + 3 h w + 2 h) + 2 V h + h
+    {"helium-1-preview-2b", "{model_type: helium}", 2172643840},
+    // 36 (2.4 h^2 + 2 h w + 2 h) + 2 V h + h: the MLP has no gate
+    {"AFM-4.5B",
+     "{model_type: arcee, hidden_size: 2560, num_attention_heads: 20, num_key_value_heads: 4, num_hidden_layers: 36, "
+     "vocab_size: 128004, max_position_embeddings: 65536}",
+     4619184640},
+    // Less xIELU's two parameters of each layer: 8053338176
+    {"Apertus-8B",
+     "{model_type: apertus, num_key_value_heads: 8, intermediate_size: 21504, hidden_act: xielu, qk_norm: true}",
+     8053338112},
     {"granite-3.0-2b",
      "{model_type: granite, hidden_size: 2048, num_attention_heads: 32, num_key_value_heads: 8, num_hidden_layers: 40, "
      "intermediate_size: 8192, vocab_size: 49155, tie_word_embeddings: true}",

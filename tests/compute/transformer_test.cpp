@@ -194,7 +194,7 @@ TEST(Transformer, RefusesHeadsThatDoNotDivideTheHiddenSize) {
 TEST(Transformer, RefusesAnotherFamily) {
   const Example e("{name: m, family: gpt3, hidden: 4, heads: 2, layers: 1, sequence: 2, vocabulary: 10}");
   EXPECT_THAT(errors_of(e.reading), ElementsAre(testing::StartsWith(
-                                        "m.yaml:1:19: error: models.0.family: unknown value \"gpt3\"; known are: gpt2")));
+                                        "m.yaml:1:19: error: models.0.family: unknown value \"gpt3\"; known are: llama")));
 }
 
 TEST(Transformer, RefusesAMisspeltKey) {

@@ -235,7 +235,7 @@ TEST(Verdict, SuggestsNothingWhereNothingCanFit) {
 TEST(Suggestion, PredictsNoCellOfMoreTasksThanTheLimit) {
   const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
   const std::vector<Candidate> cells = {cell_of(gat.result.predictions.front())};
-  EXPECT_EQ(predict_cells(gat.result.scenario, cells, 10).front().status, Status::kUnsupported);
+  EXPECT_EQ(predict_cells(gat.result.scenario, cells, {.most_tasks = 10}).front().status, Status::kUnsupported);
   const Prediction whole = predict_cells(gat.result.scenario, cells).front();
   EXPECT_EQ(whole.status, Status::kOk);
   EXPECT_EQ(whole.job, gat.result.predictions.front().job);

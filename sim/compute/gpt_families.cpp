@@ -1,24 +1,7 @@
-#include "sim/compute/transformer.h"
+#include "sim/compute/family_row.h"
 
 namespace slmsim {
 namespace {
-
-// Second names common to most configs.
-SecondNames usual(const SecondNames& others = {}) {
-  SecondNames names = {{"hidden", "hidden_size"},
-                       {"heads", "num_attention_heads"},
-                       {"layers", "num_hidden_layers"},
-                       {"sequence", "max_position_embeddings"},
-                       {"positions", "max_position_embeddings"},
-                       {"vocabulary", "vocab_size"},
-                       {"kv_heads", "num_key_value_heads"},
-                       {"intermediate", "intermediate_size"},
-                       {"activation", "hidden_act"},
-                       {"window", "sliding_window"},
-                       {"tied_embedding", "tie_word_embeddings"}};
-  for (const auto& [own, theirs] : others) names[own] = theirs;
-  return names;
-}
 
 // Keys of GPT-2 and of families that use its names.
 SecondNames gpt2_names(const char* activation = "activation_function") {
@@ -35,12 +18,6 @@ SecondNames gpt2_names(const char* activation = "activation_function") {
           {"attention_dropout", "attn_pdrop"}};
 }
 
-template <class Change>
-constexpr Traits with(Traits traits, Change change) {
-  change(traits);
-  return traits;
-}
-
 constexpr Traits kGpt2Traits{.learned_positions = true,
                              .qkv_bias = true,
                              .projection_bias = true,
@@ -48,26 +25,16 @@ constexpr Traits kGpt2Traits{.learned_positions = true,
                              .joint_qkv = true,
                              .activation = Activation::kGelu,
                              .dropout = true};
-constexpr Traits kLlamaTraits{
-    .rms_norm = true, .norm_vectors = 1, .grouped = true, .gated = true, .tied_embedding = false};
 constexpr Traits kGptNeoXTraits = with(kGpt2Traits, [](Traits& t) {
   t.learned_positions = t.tied_embedding = t.dropout = false;
   t.rotary_share = 0.25;
   t.parallel = true;
 });
-constexpr Traits kGemmaTraits =
-    with(kLlamaTraits, [](Traits& t) { t.activation = Activation::kGelu, t.tied_embedding = true; });
-constexpr Traits kOlmo2Traits = with(
-    kLlamaTraits, [](Traits& t) { t.norm_before = false, t.branch_norm = true, t.query_norm = QueryNorm::kWhole; });
-constexpr Traits kCohereTraits =
-    with(kLlamaTraits, [](Traits& t) { t.rms_norm = false, t.parallel = t.shared_norm = t.tied_embedding = true; });
 constexpr Traits kGptJTraits = with(kGptNeoXTraits, [](Traits& t) {
   t.qkv_bias = t.projection_bias = t.joint_qkv = false;
   t.activation = Activation::kGeluNew;
   t.head_bias = t.shared_norm = true;
 });
-constexpr Traits kGlmTraits =
-    with(kLlamaTraits, [](Traits& t) { t.qkv_bias = t.joint_gate = t.norm_casts_first = true, t.rotary_share = 0.5; });
 constexpr Traits kBertTraits = with(kGpt2Traits, [](Traits& t) {
   t.token_types = 2;
   t.norm_before = t.causal = t.joint_qkv = false;
@@ -75,31 +42,10 @@ constexpr Traits kBertTraits = with(kGpt2Traits, [](Traits& t) {
 });
 constexpr Traits kRobertaTraits = with(kBertTraits, [](Traits& t) { t.position_offset = 2; });
 
-constexpr UsualSizes kLlama7b = {4096, 32, 0, 32, 2048, 32000, 11008}, kBertBase = {768, 12, 0, 12, 512, 30522, 3072};
-
-// Second names of configs that state whether attention's products have biases.
-SecondNames with_attention_bias(SecondNames others = {}) {
-  others.insert({{"qkv_bias", "attention_bias"}, {"projection_bias", "attention_bias"}});
-  return usual(others);
-}
-
-// Second names of configs in which one key states the biases of all products.
-SecondNames with_bias(const char* key, SecondNames others = {}) {
-  others.insert({{"qkv_bias", key}, {"projection_bias", key}, {"mlp_bias", key}});
-  return usual(others);
-}
+constexpr UsualSizes kBertBase = {768, 12, 0, 12, 512, 30522, 3072};
 
 SecondNames bert_names() {
   return usual({{"dropout", "hidden_dropout_prob"}, {"attention_dropout", "attention_probs_dropout_prob"}});
-}
-
-// A key that states whether queries and keys have norms.
-template <QueryNorm kind, int vectors = 1>
-ConfigFlag query_norm(const char* key, bool fallback = false) {
-  return {key, "Whether queries and keys have norms.", fallback, [](Transformer& model, bool value) {
-            model.traits.query_norm = value ? kind : QueryNorm::kNone;
-            model.traits.query_norm_vectors = vectors;
-          }};
 }
 
 constexpr ConfigFlag kMultiQuery = {"multi_query", "Whether all heads share their keys and values.", true,
@@ -125,49 +71,9 @@ const std::vector<ConfigFlag>& falcon_flags() {
 
 }  // namespace
 
-const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-size): a table
-  static const std::vector<FamilyRow> kRows = {
+std::vector<FamilyRow> gpt_families() {  // NOLINT(readability-function-size): a table
+  return {
       {.name = "gpt2", .traits = kGpt2Traits, .hugging_face = gpt2_names(), .sizes = {768, 12, 0, 12, 1024, 50257, 0}},
-      {.name = "llama", .traits = kLlamaTraits, .hugging_face = with_attention_bias(), .sizes = kLlama7b},
-      {.name = "mistral",
-       .traits = kLlamaTraits,
-       .hugging_face = usual(),
-       .sizes = {4096, 32, 8, 32, 131072, 32000, 14336},
-       .windows = {.possible = true, .tokens = 4096}},
-      {.name = "qwen2",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.qkv_bias = true; }),
-       .hugging_face = usual(),
-       .sizes = {4096, 32, 32, 32, 32768, 151936, 22016},
-       .windows = {.possible = true, .if_asked = true, .tokens = 4096}},
-      {.name = "qwen3",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.query_norm = QueryNorm::kShared, t.norm_casts_first = true; }),
-       .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 32, 32, 32768, 151936, 22016, 128},
-       .windows = {.possible = true, .if_asked = true, .tokens = 4096}},
-      {.name = "phi3",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.joint_qkv = t.joint_gate = true; }),
-       .hugging_face = usual({{"rotary_share", "partial_rotary_factor"}, {"dropout", "resid_pdrop"}}),
-       .sizes = {3072, 32, 0, 32, 4096, 32064, 8192},
-       .windows = {.possible = true}},
-      {.name = "gemma",
-       .traits = kGemmaTraits,
-       .hugging_face = with_attention_bias({{"activation", "hidden_activation"}}),
-       .sizes = {3072, 16, 16, 28, 8192, 256000, 24576, 256}},
-      {.name = "gemma2",
-       .traits = with(kGemmaTraits, [](Traits& t) { t.branch_norm = t.score_cap = t.logit_cap = true; }),
-       .hugging_face = with_attention_bias({{"activation", "hidden_activation"}}),
-       .sizes = {2304, 8, 4, 26, 8192, 256000, 9216, 256},
-       .windows = {.possible = true, .tokens = 4096, .full_every = 2}},
-      {.name = "gemma3_text",
-       .traits = with(kGemmaTraits,
-                      [](Traits& t) {
-                        t.branch_norm = true;
-                        t.query_norm = QueryNorm::kShared;
-                      }),
-       .hugging_face = with_attention_bias(
-           {{"activation", "hidden_activation"}, {"full_attention_every", "sliding_window_pattern"}}),
-       .sizes = {2304, 8, 4, 26, 131072, 262208, 9216, 256},
-       .windows = {.possible = true, .tokens = 4096, .full_every = 6}},
       {.name = "opt",
        .traits = with(kGpt2Traits,
                       [](Traits& t) { t.position_offset = 2, t.joint_qkv = false, t.activation = Activation::kRelu; }),
@@ -184,38 +90,6 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .hugging_face = with_attention_bias(
            {{"rotary_share", "rotary_pct"}, {"parallel", "use_parallel_residual"}, {"dropout", "hidden_dropout"}}),
        .sizes = {6144, 64, 0, 44, 2048, 50432, 24576}},
-      {.name = "olmo",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.rms_norm = false, t.norm_vectors = 0; }),
-       .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 0, 32, 2048, 50304, 11008}},
-      {.name = "olmo2",
-       .traits = kOlmo2Traits,
-       .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 0, 32, 2048, 50304, 11008}},
-      {.name = "olmo3",
-       .traits = kOlmo2Traits,
-       .hugging_face = with_attention_bias(),
-       .sizes = {4096, 32, 0, 32, 2048, 50304, 11008},
-       .windows = {.possible = true, .tokens = 4096, .full_every = 4}},
-      {.name = "smollm3",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.tied_embedding = true; }),
-       .hugging_face = with_attention_bias(),
-       .sizes = {2048, 16, 4, 36, 32768, 128256, 11008},
-       .windows = {.possible = true, .if_asked = true}},
-      {.name = "granite", .traits = kLlamaTraits, .hugging_face = with_attention_bias(), .sizes = kLlama7b},
-      {.name = "stablelm",
-       .traits = with(kLlamaTraits,
-                      [](Traits& t) {
-                        t.rms_norm = false;
-                        t.norm_vectors = 2;
-                        t.rotary_share = 0.25;
-                      }),
-       .hugging_face = usual(
-           {{"rotary_share", "partial_rotary_factor"}, {"qkv_bias", "use_qkv_bias"}, {"dropout", "hidden_dropout"}}),
-       .sizes = {2560, 32, 32, 32, 4096, 50304, 6912},
-       .flags = {query_norm<QueryNorm::kWhole>("qk_layernorm"),
-                 {"use_parallel_residual", "Whether attention and MLP are parallel, with the same norm.", false,
-                  [](Transformer& model, bool value) { model.traits.parallel = model.traits.shared_norm = value; }}}},
       {.name = "starcoder2",
        .traits = with(kGpt2Traits,
                       [](Traits& t) {
@@ -225,38 +99,14 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .hugging_face = with_bias("use_bias", {{"dropout", "residual_dropout"}}),
        .sizes = {3072, 24, 2, 30, 4096, 49152, 12288},
        .windows = {.possible = true}},
-      {.name = "internlm",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.qkv_bias = t.projection_bias = true; }),
-       .hugging_face = usual({{"qkv_bias", "bias"}, {"projection_bias", "bias"}}),
-       .sizes = {4096, 32, 0, 32, 2048, 103168, 11008}},
-      {.name = "internlm2",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.qkv_bias = t.projection_bias = t.joint_qkv = true; }),
-       .hugging_face = usual({{"qkv_bias", "bias"}, {"projection_bias", "bias"}}),
-       .sizes = {4096, 32, 0, 32, 2048, 103168, 11008}},
-      {.name = "minicpm",
-       .traits = with(kLlamaTraits, [](Traits& t) { t.tied_embedding = true; }),
-       .hugging_face = with_attention_bias(),
-       .sizes = kLlama7b},
-      {.name = "cohere",
-       .traits = kCohereTraits,
-       .hugging_face = with_attention_bias(),
-       .sizes = {8192, 64, 0, 40, 8192, 256000, 22528},
-       .flags = {query_norm<QueryNorm::kWhole>("use_qk_norm")},
-       .unmodelled = "norms are written out in Python: some 5 % more memory"},
-      {.name = "cohere2",
-       .traits = kCohereTraits,
-       .hugging_face = with_attention_bias({{"full_attention_every", "sliding_window_pattern"}}),
-       .sizes = {8192, 64, 0, 40, 8192, 256000, 22528},
-       .windows = {.possible = true, .tokens = 4096, .full_every = 4}},
       {.name = "phi",
-       .traits =
-           with(kGptNeoXTraits,
-                [](Traits& t) {
-                  t.joint_qkv = false;
-                  t.activation = Activation::kGeluNew;
-                  t.rotary_share = 0.5;
-                  t.grouped = t.shared_norm = t.head_bias = true;
-                }),
+       .traits = with(kGptNeoXTraits,
+                      [](Traits& t) {
+                        t.joint_qkv = false;
+                        t.activation = Activation::kGeluNew;
+                        t.rotary_share = 0.5;
+                        t.grouped = t.shared_norm = t.head_bias = true;
+                      }),
        .hugging_face = usual({{"rotary_share", "partial_rotary_factor"}, {"dropout", "resid_pdrop"}}),
        .sizes = {2048, 32, 0, 24, 2048, 51200, 8192},
        .flags = {query_norm<QueryNorm::kShared, 2>("qk_layernorm")}},
@@ -310,13 +160,12 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        // BLOOM's sequences had 2048 tokens (arXiv 2211.05100, table 3).
        .sizes = {64, 8, 0, 2, 2048, 250880, 0}},
       {.name = "mpt",
-       .traits =
-           with(kGpt2Traits,
-                [](Traits& t) {
-                  t.learned_positions = t.qkv_bias = t.projection_bias = t.mlp_bias = t.dropout = false;
-                  t.rotary_share = 0;
-                  t.norm_vectors = 1;
-                }),
+       .traits = with(kGpt2Traits,
+                      [](Traits& t) {
+                        t.learned_positions = t.qkv_bias = t.projection_bias = t.mlp_bias = t.dropout = false;
+                        t.rotary_share = 0;
+                        t.norm_vectors = 1;
+                      }),
        .hugging_face = usual({{"hidden", "d_model"},
                               {"heads", "n_heads"},
                               {"layers", "n_layers"},
@@ -333,24 +182,6 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
        .sizes = {4096, 64, 0, 36, 16384, 262144, 16384},
        .flags = {query_norm<QueryNorm::kShared, 2>("qk_layernorm", true)},
        .unmodelled = "the squared ReLU keeps an fp32 copy with autocast: some 6 % more memory"},
-      {.name = "nemotron",
-       .traits = with(kLlamaTraits,
-                      [](Traits& t) {
-                        t.rms_norm = t.gated = false;
-                        t.norm_vectors = 2;
-                        t.rotary_share = 0.5;
-                        t.activation = Activation::kGelu;  // relu2 moves the same bytes
-                      }),
-       .hugging_face = with_attention_bias({{"rotary_share", "partial_rotary_factor"}}),
-       .sizes = {6144, 48, 0, 32, 4096, 256000, 24576}},
-      {.name = "glm",
-       .traits = kGlmTraits,
-       .hugging_face = usual({{"qkv_bias", "attention_bias"}, {"rotary_share", "partial_rotary_factor"}}),
-       .sizes = {4096, 32, 2, 40, 131072, 151552, 13696, 128}},
-      {.name = "glm4",
-       .traits = with(kGlmTraits, [](Traits& t) { t.branch_norm = true; }),
-       .hugging_face = usual({{"qkv_bias", "attention_bias"}, {"rotary_share", "partial_rotary_factor"}}),
-       .sizes = {4096, 32, 2, 40, 131072, 151552, 13696, 128}},
       {.name = "xglm",  // sinusoidal positions
        .traits = with(kGpt2Traits,
                       [](Traits& t) {
@@ -390,7 +221,6 @@ const std::vector<FamilyRow>& family_table() {  // NOLINT(readability-function-s
                               {"dropout", "dropout"},
                               {"attention_dropout", "attention_dropout"}}),
        .sizes = {768, 12, 0, 6, 512, 30522, 3072}}};
-  return kRows;
 }
 
 }  // namespace slmsim
