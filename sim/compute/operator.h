@@ -77,7 +77,7 @@ struct Operator {
   // The same for the scores, sequence x sequence for each head, which flash attention does not keep.
   double saved_scores = 0;
   double saved_score_bytes = 0;
-  bool dropout = false;  // on its outputs
+  bool dropout = false;  // on its outputs; of an adapter's first product, on its inputs
   double bias = 0;       // elements of its bias
   double rotated = 0;    // output elements that rotary positions turn
   double repeated = 0;   // elements of keys and values once repeated for the heads that share them; 0: none share

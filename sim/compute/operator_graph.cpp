@@ -294,18 +294,18 @@ class Builder {
     Vertex out = of;
     for (const auto& [target, outputs] : targets) {
       if (!has_adapter(target)) continue;
-      graph_[of].input_unneeded = false;  // A's gradient needs it
       const std::int64_t rank = model_.lora->rank;
       const Vertex in = linear(Role::kAdapterIn, false, rank, inputs, rank, inputs, from);
-      graph_[in].saved_elements = 0;  // the frozen product's input, which is counted there
+      Operator& first = graph_[in];
+      first.dropout = model_.lora->dropout;
+      (first.dropout ? first : graph_[of]).input_unneeded = false;  // A's gradient needs it
+      first.saved_bytes = mask(first.dropout, first.inputs);
+      if (!first.dropout) first.saved_elements = 0;  // counted with the frozen product
       const Vertex beside = linear(Role::kAdapterOut, false, outputs, rank, outputs, rank, in);
       const double wide = s() * static_cast<double>(outputs);
-      Operator sum{.kind = OperatorKind::kResidual, .role = Role::kAdapterSum};
-      sum.columns = outputs;
-      sum.flops = kResidualFlops * wide;
-      sum.inputs = 2 * wide;
-      sum.outputs = wide;
-      out = add(sum, {out, beside});
+      out = elementwise(OperatorKind::kResidual, Role::kAdapterSum, 2 * wide, wide, kResidualFlops, 0.0, 0.0, outputs,
+                        {out, beside});
+      graph_[out].dropout = false;
     }
     return out;
   }

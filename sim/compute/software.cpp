@@ -94,6 +94,7 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
   if (op.is_attention_core())
     return keeps_no_scores(attention) ? std::vector<PartUse>{} : std::vector<PartUse>{{KernelPart::kAttentionProduct}};
   std::vector<PartUse> parts{{KernelPart::kProduct}};
+  if (op.dropout) parts.push_back({KernelPart::kDropout, op.inputs});
   if (op.bias > 0 && op.role == Role::kQkv) parts.push_back({KernelPart::kBias, op.outputs});
   if (op.rotated > 0) parts.push_back({KernelPart::kRotary, op.rotated});
   if (op.products > 1) parts.push_back({KernelPart::kSharedInput, (op.products - 1) * op.inputs});

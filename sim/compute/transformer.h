@@ -169,6 +169,7 @@ const std::vector<std::string>& lora_target_names();  // "query", "key", "value"
 struct Lora {
   int rank = 0;
   std::vector<LoraTarget> targets;
+  bool dropout = false;  // on each adapter's input
 
   bool operator==(const Lora&) const = default;
 };

@@ -44,6 +44,7 @@ Lora read_lora(Fields fields) {
     if (std::ranges::find(out.targets, target) == out.targets.end()) out.targets.push_back(target);
   }
   if (out.targets.empty()) out.targets = kUsualTargets;
+  out.dropout = fields.number({"dropout", "Rate of the dropout in front of each adapter."}, {0, 1}, 0) > 0;
   fields.done();
   return out;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/compute/software.h"
 #include "sim/compute/transformer.h"
 
 namespace slmsim::lora_test {
@@ -68,6 +69,22 @@ TEST(Lora, LeavesTheModelsOwnParametersWhereTheyAre) {
   const OperatorGraph graph = build_operator_graph(model);
   EXPECT_EQ(parameter_count(graph), all + trained_count(graph));
   EXPECT_TRUE(graph[boost::num_vertices(graph) - 2].is_tied());
+}
+
+// With dropout, each adapter keeps its own copy of its input and a byte of mask per element; queries', keys' and values' products,
+// which are frozen, then keep nothing.
+TEST(Lora, KeepsItsInputsBehindDropout) {
+  Transformer model = model_of(1, 64);
+  const auto kept = [&](bool dropout) {
+    model.lora = Lora{4, {kQuery, kValue}, dropout};
+    const OperatorGraph graph = build_operator_graph(model);
+    double bytes = 0;
+    for (const auto v : boost::make_iterator_range(boost::vertices(graph)))
+      bytes += kept_bytes(graph[v], Precision::kBf16, AttentionKernel::kFlash, {});
+    return bytes;
+  };
+  const double inputs = 2048 * 64;
+  EXPECT_EQ(kept(true) - kept(false), 2 * inputs * (2 + 1) - inputs * 2);
 }
 
 TEST(Lora, LetsNoGradientReachWhatLiesInFrontOfTheFirstAdapter) {
