@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <memory>
 #include <mutex>
 
@@ -352,17 +353,26 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
     verdict.nearest = nearest_validated(result.scenario, result.predictions[*verdict.best]);
     if (result.uncertainty) add_known(result, m, verdict);
   }
+  // Suggestions are predicted beside the draws.
+  const double budget =
+      std::max(kLittleWork, kWorkOfSuggestions * work_of(result)) / std::max(1.0, static_cast<double>(out.size()));
+  std::vector<std::future<std::optional<Suggestion>>> faster;
+  for (const auto& verdict : out) {
+    if (!verdict.best) continue;
+    const Prediction& best = result.predictions[*verdict.best];
+    faster.push_back(std::async(options.threads > 1 ? std::launch::async : std::launch::deferred,
+                                [&, budget] { return faster_than(result, best, budget, options); }));
+  }
   if (options.reload && !options.unknowns.empty()) {
     if (!result.uncertainty && !add_drawn(result, options, true, out)) add_drawn(result, options, false, out);
     add_key_assumptions(result, options, out);
   }
+  auto suggested = faster.begin();
   for (auto& verdict : out) {
     if (verdict.job) widen(*verdict.job, result.predictions[*verdict.best].job.value);
-    if (is_over(options)) continue;
-    const double budget = std::max(kLittleWork, kWorkOfSuggestions * work_of(result)) / static_cast<double>(out.size());
     if (verdict.best)
-      verdict.faster = faster_than(result, result.predictions[*verdict.best], budget, options);
-    else
+      verdict.faster = (suggested++)->get();
+    else if (!is_over(options))
       verdict.would_fit = way_to_fit(result, verdict.model, options);
   }
   return out;
