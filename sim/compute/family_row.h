@@ -1,4 +1,4 @@
-// What rows of the table of families share.
+// Shared by the rows of the table of families: second names, and traits made from others.
 #pragma once
 
 #include "sim/compute/transformer.h"

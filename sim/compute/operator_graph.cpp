@@ -211,7 +211,6 @@ class Builder {
     if (shared && kept) graph_[wider].saved_elements = 0;
     Vertex up = wider;
     for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
-    if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
     // ReLU's gradient follows from its output, which the next product keeps.
     const Role role = traits_.gated ? Role::kSwiglu : relu ? Role::kRelu : Role::kGelu;
     const Vertex active =

@@ -119,7 +119,7 @@ const std::vector<ValidatedCluster>& validated_clusters() {  // NOLINT(readabili
        kReplicas,
        {108, 336}},
       {"one A100 of 80 GB", "runs.md", 0.075, 1, {0, 0}, {1, 1}, {80, 80}, kNone, kReplicas, {124, 124}},
-      {"two RTX 4090", "runs.md", 0.055, 1, {0, 0}, {2, 2}, {24, 24}, kPcie, kReplicas, {124, 124}},
+      {"two RTX 3090 or 4090", "runs.md", 0.05, 1, {0, 0}, {2, 2}, {24, 24}, kPcie, kReplicas, {108, 336}},
       {"8 A100 of 80 GB", "runs.md", 0.029, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kReplicas, {125, 30000}},
       {"16 to 64 A100 of 40 GB", "runs.md", 0.038, 1, {0, 1}, {16, 64}, {40, 40}, kRdma, kReplicas, {125, 7000}},
       {"8 H100", "runs.md", 0.059, 1, {0, 0}, {8, 8}, {80, 80}, kNvlink, kReplicas, {760, 13000}},

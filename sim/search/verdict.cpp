@@ -130,12 +130,15 @@ std::vector<Candidate> cells_of(const RunResult& result, const std::vector<std::
   return out;
 }
 
-// Forecasts of rows at points, by threads; coarse ones, corrected by the results, which are exact. Points where the scenario is
-// invalid have none.
+// Forecasts of rows at points, by threads; coarse ones, corrected by the results where these have times. Points where the scenario
+// is invalid have none. `centre`: coarse forecasts at the point of the results, found where it is empty.
 std::vector<std::vector<Forecast>> forecasts_at(std::vector<Overrides> points, const RunResult& result,
-                                                const std::vector<std::size_t>& rows, const VerdictOptions& options) {
+                                                const std::vector<std::size_t>& rows, const VerdictOptions& options,
+                                                std::vector<Forecast>& centre) {
+  if (points.empty()) return {};
   const std::vector<Candidate> cells = cells_of(result, rows);
-  points.emplace_back();  // that of the results
+  const bool centred = !centre.empty();
+  if (!centred) points.emplace_back();
   std::vector<std::vector<Forecast>> out(points.size());
   in_parallel(points.size(), options.threads, [&](std::size_t i) {
     const auto scenario = is_over(options) ? std::nullopt : options.reload(points[i]);
@@ -144,9 +147,11 @@ std::vector<std::vector<Forecast>> forecasts_at(std::vector<Overrides> points, c
   });
   std::vector<Forecast> exact;
   for (const std::size_t row : rows) exact.push_back(forecast_of(result.predictions[row]));
-  const std::vector<Forecast> coarse = std::move(out.back());
-  out.pop_back();
-  correct(out, coarse, exact);
+  if (!centred) {
+    centre = std::move(out.back());
+    out.pop_back();
+  }
+  correct(out, centre, exact);
   return out;
 }
 
@@ -184,7 +189,8 @@ bool add_drawn(const RunResult& result, const VerdictOptions& options, bool with
   const Posterior prior = prior_of(options.unknowns, count, kSeed);
   std::vector<Overrides> points;
   for (const auto& point : prior.points) points.push_back(layout.overrides(0, point));
-  const auto forecasts = forecasts_at(points, result, rows, options);
+  std::vector<Forecast> centre;
+  const auto forecasts = forecasts_at(points, result, rows, options, centre);
   if (is_over(options)) return true;
   Ensemble ensemble{.cells = cells_of(result, rows)};
   for (std::size_t i = 0; i < forecasts.size(); ++i) {
@@ -288,7 +294,8 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
   }
   const double budget = std::max(kLittleWork, kWorkOfValues * work_of(result));
   if (rows.empty() || static_cast<double>(points.size() + rows.size()) * work > budget) return;
-  const auto forecasts = forecasts_at(points, result, rows, options);
+  std::vector<Forecast> centre;
+  const auto forecasts = forecasts_at(points, result, rows, options, centre);
   std::vector<std::size_t> most(rows.size(), unknowns.size());
   points.clear();
   for (std::size_t c = 0; c < rows.size(); ++c) {
@@ -302,7 +309,7 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     }
     points.push_back(most[c] < unknowns.size() ? point_of(*unknowns[most[c]], -end) : Overrides{});
   }
-  const auto others = forecasts_at(points, result, rows, options);
+  const auto others = forecasts_at(points, result, rows, options, centre);
   if (is_over(options)) return;
   std::size_t cell = 0;
   for (auto& verdict : verdicts) {
@@ -313,6 +320,19 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
     verdict.key_assumption = {
         value_text(result.scenario, *unknowns[u]), {low, high}, program_for(result.scenario, unknowns[u]->name())};
   }
+}
+
+// What would be faster than the pick of each model.
+std::vector<std::optional<Suggestion>> suggestions_of(const RunResult& result, const std::vector<Verdict>& verdicts,
+                                                      const VerdictOptions& options) {
+  const double all = std::max(kLittleWork, kWorkOfSuggestions * work_of(result));
+  std::vector<std::optional<Suggestion>> out(verdicts.size());
+  for (std::size_t m = 0; m < verdicts.size(); ++m) {
+    if (!verdicts[m].best || is_over(options)) continue;
+    out[m] =
+        faster_than(result, result.predictions[*verdicts[m].best], all / static_cast<double>(verdicts.size()), options);
+  }
+  return out;
 }
 
 }  // namespace
@@ -353,27 +373,20 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
     verdict.nearest = nearest_validated(result.scenario, result.predictions[*verdict.best]);
     if (result.uncertainty) add_known(result, m, verdict);
   }
-  // Suggestions are predicted beside the draws.
-  const double budget =
-      std::max(kLittleWork, kWorkOfSuggestions * work_of(result)) / std::max(1.0, static_cast<double>(out.size()));
-  std::vector<std::future<std::optional<Suggestion>>> faster;
-  for (const auto& verdict : out) {
-    if (!verdict.best) continue;
-    const Prediction& best = result.predictions[*verdict.best];
-    faster.push_back(std::async(options.threads > 1 ? std::launch::async : std::launch::deferred,
-                                [&, budget] { return faster_than(result, best, budget, options); }));
-  }
+  // Beside the draws.
+  auto suggesting =
+      std::async(options.threads > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                 [&result, &options, verdicts = out] { return suggestions_of(result, verdicts, options); });
   if (options.reload && !options.unknowns.empty()) {
     if (!result.uncertainty && !add_drawn(result, options, true, out)) add_drawn(result, options, false, out);
     add_key_assumptions(result, options, out);
   }
-  auto suggested = faster.begin();
-  for (auto& verdict : out) {
+  auto faster = suggesting.get();  // before way_to_fit, which forks
+  for (std::size_t m = 0; m < out.size(); ++m) {
+    Verdict& verdict = out[m];
+    verdict.faster = std::move(faster[m]);
     if (verdict.job) widen(*verdict.job, result.predictions[*verdict.best].job.value);
-    if (verdict.best)
-      verdict.faster = (suggested++)->get();
-    else if (!is_over(options))
-      verdict.would_fit = way_to_fit(result, verdict.model, options);
+    if (!verdict.best && !is_over(options)) verdict.would_fit = way_to_fit(result, verdict.model, options);
   }
   return out;
 }

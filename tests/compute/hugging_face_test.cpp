@@ -127,9 +127,13 @@ TEST(HuggingFace, LeavesPositionsOutOfSomeLayers) {
               ElementsAre(true, true, true, false));
   EXPECT_THAT(rotary_layers(Example("{model_type: smollm3, no_rope_layers: [0, 1, 0, 1], " + sizes + "}").model),
               ElementsAre(false, true, false, true));
-  // Cohere's layers without a window.
-  EXPECT_THAT(rotary_layers(Example("{model_type: cohere2, " + sizes + "}").model),
-              ElementsAre(true, true, true, false));
+  // Layers without a window, of Cohere and of EXAONE where others have one.
+  for (const char* type : {"cohere2", "exaone4"}) {
+    EXPECT_THAT(rotary_layers(Example(std::string("{model_type: ") + type + ", " + sizes + "}").model),
+                ElementsAre(true, true, true, false));
+  }
+  EXPECT_THAT(rotary_layers(Example("{model_type: exaone4, sliding_window: null, " + sizes + "}").model),
+              testing::Each(true));
 }
 
 TEST(HuggingFace, RefusesLayersOfAnotherKind) {

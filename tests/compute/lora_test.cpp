@@ -71,12 +71,11 @@ TEST(Lora, LeavesTheModelsOwnParametersWhereTheyAre) {
   EXPECT_TRUE(graph[boost::num_vertices(graph) - 2].is_tied());
 }
 
-// With dropout, each adapter keeps its own copy of its input and a byte of mask per element; queries', keys' and values' products,
-// which are frozen, then keep nothing.
+// With dropout, each adapter keeps its own copy of its input and a byte of mask per element; the frozen product then keeps nothing.
 TEST(Lora, KeepsItsInputsBehindDropout) {
   Transformer model = model_of(1, 64);
-  const auto kept = [&](bool dropout) {
-    model.lora = Lora{4, {kQuery, kValue}, dropout};
+  const auto kept = [&](bool dropout, std::vector<LoraTarget> targets) {
+    model.lora = Lora{4, std::move(targets), dropout};
     const OperatorGraph graph = build_operator_graph(model);
     double bytes = 0;
     for (const auto v : boost::make_iterator_range(boost::vertices(graph)))
@@ -84,7 +83,12 @@ TEST(Lora, KeepsItsInputsBehindDropout) {
     return bytes;
   };
   const double inputs = 2048 * 64;
-  EXPECT_EQ(kept(true) - kept(false), 2 * inputs * (2 + 1) - inputs * 2);
+  const auto more = [&](const std::vector<LoraTarget>& targets) { return kept(true, targets) - kept(false, targets); };
+  EXPECT_EQ(more({kQuery, kValue}), 2 * inputs * (2 + 1) - inputs * 2);
+  EXPECT_EQ(more({kUp}), inputs * (2 + 1) - inputs * 2);
+  EXPECT_EQ(more({kDown}), 4 * inputs * (2 + 1) - 4 * inputs * 2);
+  model.traits = traits_of(Family::kLlama);  // two products in front of the gate, with an adapter each
+  EXPECT_EQ(more({kUp}), 2 * inputs * (2 + 1) - inputs * 2);
 }
 
 TEST(Lora, LetsNoGradientReachWhatLiesInFrontOfTheFirstAdapter) {

@@ -56,7 +56,9 @@ const PublishedCount kPublished[] = {
      "num_hidden_layers: 24, intermediate_size: 3584, vocab_size: 120818, tie_word_embeddings: true}",
      539010048},
     {"Seed-OSS-36B", "{model_type: seed_oss, hidden_size: 5120}", 36151104512},
-    {"internlm3-8b", "{model_type: internlm3, bias: false, qkv_bias: false}", 8804241408},
+    {"internlm3-8b",
+     "{model_type: internlm3, num_key_value_heads: 2, num_hidden_layers: 48, intermediate_size: 10240, bias: false}",
+     8804241408},
     {"Baichuan-7B", "{model_type: baichuan, vocab_size: 64000}", 7000559616},
     // 24 (4 h^2 + 3 h w + 2 h) + 2 V h + h
     {"helium-1-preview-2b", "{model_type: helium}", 2172643840},

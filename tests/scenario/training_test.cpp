@@ -103,6 +103,9 @@ TEST_F(TrainingOf, GivesEveryModelItsAdapters) {
   EXPECT_EQ(scenario.models.front().lora, scenario.training.lora);
   train("{batch: 8, samples: 80, lora: {rank: 4, targets: [down, down, output]}}\n");
   EXPECT_EQ(load().training.lora->targets, (std::vector{LoraTarget::kDown, LoraTarget::kOutput}));
+  EXPECT_FALSE(load().training.lora->dropout);
+  train("{batch: 8, samples: 80, lora: {rank: 4, dropout: 0.05}}\n");
+  EXPECT_TRUE(load().training.lora->dropout);
   train("{batch: 8, samples: 80, lora: {rank: 4, targets: [values]}}\n");
   EXPECT_THAT(errors(), testing::Contains(HasSubstr("training.lora.targets: \"values\" is unknown")));
   train("{batch: 8, samples: 80}\n");

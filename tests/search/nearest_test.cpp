@@ -58,7 +58,8 @@ TEST(Nearest, HasTheMediansOfThePages) {
   expect("one of fifteen GPUs, V100 to H200",
          {"Lambda 2022 and 2024, fp16 | BERT", "Lambda 2022 and 2024, TF32 and fp32 | BERT"});
   expect("one A100 of 80 GB", {"Karpathy's lecture 2024, A100 80 GB | GPT"});
-  expect("two RTX 4090", {"Romero's worklog 2025, 2 x RTX 4090 | GPT"});
+  expect("two RTX 3090 or 4090",
+         {"Lambda 2022, 2 GeForce cards | BERT", "Romero's worklog 2025, 2 x RTX 4090 | GPT"});
   expect("8 A100 of 80 GB", {"llm-foundry 2023, 8 x A100 80 GB | 1", "llm-foundry 2023, 8 x A100 80 GB | 30b",
                              "llm-foundry 2023, 8 x A100 80 GB | 3b", "llm-foundry 2023, 8 x A100 80 GB | 350m",
                              "llm-foundry 2023, 8 x A100 80 GB | 7"});

@@ -115,7 +115,7 @@ TEST_F(ReportedRuns, ThatWerePublishedAreATenthOffOnA100AndH200) {
     const bool dispatches = one.source.ends_with("in stages");  // DTensor's time on the host
     if (one.source.starts_with("Lambda")) {
       const bool old = one.source.starts_with("Lambda 2020");  // PyTorch before 1.12
-      EXPECT_LT(one.errors.mean, old ? 0.3 : 0.08) << one.source;
+      EXPECT_LT(old ? one.median : one.errors.mean, old ? 0.25 : 0.08) << one.source;
     } else if (one.source.find("H100") == std::string::npos && !dispatches) {
       const bool rough = one.source.starts_with("Karpathy") || one.source.starts_with("Zeus");
       EXPECT_LT(one.errors.mean, rough ? 0.2 : 0.1) << one.source;
@@ -140,6 +140,30 @@ TEST_F(ReportedRuns, UnderLimitsOfPowerKeepTheSpeedThatWasMeasured) {
     ++judged;
   }
   EXPECT_EQ(judged, 16);
+}
+
+// Two GPUs through host memory against one, which the software's age and a GPU's own error leave alone.
+TEST_F(ReportedRuns, OfTwoCardsLoseWhatTheirExchangeTakes) {
+  const RunsValidation v = validate_runs(SLMSIM_SOURCE_DIR, SLMSIM_SOURCE_DIR "/tests/reference/runs.csv");
+  const auto one_of = [&](const ReportedRun& two) -> const ReportedRun* {
+    std::string what = two.what;  // "BERT base, 2 RTX 3090, fp16, 96 at a time, 2022"
+    what.erase(what.find(", 2 RTX") + 2, 2);
+    for (const std::string precision : {", fp16", ", TF32"}) {
+      if (const auto at = what.find(precision); at != std::string::npos) what.erase(at, precision.size());
+    }
+    const auto run = std::find_if(v.runs.begin(), v.runs.end(), [&](const ReportedRun& r) { return r.what == what; });
+    return run == v.runs.end() ? nullptr : &*run;
+  };
+  int judged = 0;
+  for (const auto& two : v.runs) {
+    if (two.source != "Lambda 2022, 2 GeForce cards") continue;
+    const ReportedRun* one = one_of(two);
+    ASSERT_NE(one, nullptr) << two.what;
+    const double kept = (two.predicted() / one->predicted()) / (two.measured / one->measured);
+    EXPECT_NEAR(kept, 1, two.what.find("4090") == std::string::npos ? 0.025 : 0.11) << two.what;
+    ++judged;
+  }
+  EXPECT_EQ(judged, 8);
 }
 
 }  // namespace

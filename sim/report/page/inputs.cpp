@@ -61,7 +61,8 @@ Rows training_rows(const Scenario& scenario) {
   if (t.lora) {
     std::vector<std::string> targets;
     for (const LoraTarget target : t.lora->targets) targets.push_back(name_in(lora_target_names(), target));
-    rows.push_back({"training.lora", fmt::format("rank {} of {}", t.lora->rank, fmt::join(targets, ", "))});
+    rows.push_back({"training.lora", fmt::format("rank {} of {}{}", t.lora->rank, fmt::join(targets, ", "),
+                                                 t.lora->dropout ? ", with dropout" : "")});
   }
   for (const auto& model : scenario.models) {
     rows.push_back({"model " + model.name,

@@ -79,9 +79,9 @@ std::string adapters_note(const Lora& lora) {
   std::vector<std::string> targets;
   for (const LoraTarget target : lora.targets) targets.push_back(name_in(lora_target_names(), target));
   return fmt::format(
-      "only adapters are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) with "
-      "your model's products of {}, before it is wrapped",
-      lora.rank, fmt::join(targets, ", "));
+      "only adapters are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...]{})) "
+      "with your model's products of {}, before it is wrapped",
+      lora.rank, lora.dropout ? ", lora_dropout=..." : "", fmt::join(targets, ", "));
 }
 
 }  // namespace

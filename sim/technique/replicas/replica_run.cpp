@@ -45,6 +45,15 @@ std::shared_ptr<const std::vector<Link>> links_of(const LowerRequest& request) {
   return links;
 }
 
+// Whether these GPUs are one machine's, and some reach each other through host memory.
+bool reach_by_host_memory(const LowerRequest& request, const std::vector<int>& devices) {
+  if (spans_vms(request.scenario.platform, devices)) return false;
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    if (request.network.route(devices[i - 1], devices[i]).staged) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ReplicaRun::ReplicaRun(const LowerRequest& request)
@@ -69,6 +78,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
   for (const auto& units : work_) binds.push_back(request.hosts_apart || host_binds(units));
   hosts_ = HostQueue(std::move(binds));
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario.nccl_setup(), devices_);
+  in_turn_ = reach_by_host_memory(request, devices_);
   assert(workload().steps == 1 && workload().exchange == Exchange::kGradients &&
          "these streams know one step per round");
   if (has_measured_kernels(request)) basis_.emplace();
@@ -168,13 +178,18 @@ Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, co
   const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
   for (double piece = 0; piece < pieces; ++piece)
     nccl_ = communicator_->run_beside({collective, size / pieces}, id, join_nccl(id, after));
+  return nccl_done();
+}
+
+Tasks ReplicaRun::nccl_done() {
+  if (in_turn_) wait(nccl_);
   return nccl_;
 }
 
 Tasks ReplicaRun::join_nccl(TagId tag, const Tasks& after) {
   Tasks ready;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    ready.push_back(graph_.delay({0}, tag, std::array{nccl_[rank], after[rank]}));
+    ready.push_back(graph_.delay({0}, tag, std::array{nccl_[rank], after[rank], in_turn_ ? gpu_[rank] : kNoTask}));
   return ready;
 }
 
@@ -183,15 +198,17 @@ Tasks ReplicaRun::sum_by_shares(Bytes size, const std::vector<Seconds>& sums, co
   if (!communicator_ || size <= Bytes{0}) return after;
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
   const TagId sum = graph_.tag({"sum of shares", TaskClass::kKernels, pass_});
-  return nccl_ = all_reduce_by_shares(
-             peers_, devices_, size, id, join_nccl(id, after),
-             [&](std::size_t rank, TaskId received) { return graph_.delay(sums[rank], sum, std::array{received}); });
+  nccl_ = all_reduce_by_shares(
+      peers_, devices_, size, id, join_nccl(id, after),
+      [&](std::size_t rank, TaskId received) { return graph_.delay(sums[rank], sum, std::array{received}); });
+  return nccl_done();
 }
 
 Tasks ReplicaRun::all_to_all(Bytes size, const std::string& name, const Tasks& after) {
   if (!communicator_ || size <= Bytes{0}) return after;
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
-  return nccl_ = peers_.all_to_all(devices_, size, id, join_nccl(id, after));
+  nccl_ = peers_.all_to_all(devices_, size, id, join_nccl(id, after));
+  return nccl_done();
 }
 
 Tasks ReplicaRun::kernels(const std::vector<Seconds>& times, const std::string& name) {
@@ -232,7 +249,7 @@ Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& af
       nccl_[rank - 1] = nccl_[rank] = arrived;  // a rank ends when it has passed the piece on
     }
   }
-  return nccl_;
+  return nccl_done();
 }
 
 void ReplicaRun::wait(const Tasks& after) {

@@ -115,6 +115,8 @@ class ReplicaRun {
                 const std::vector<Flops>& work = {});
   // Per rank the task after which NCCL's stream is free and these tasks are done.
   Tasks join_nccl(TagId tag, const Tasks& after);
+  // The last tasks of NCCL's stream, which the GPUs' next kernels await where they take turns.
+  Tasks nccl_done();
   TaskId transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after);
   // Collectives belong to the pass last issued to the GPU.
   Pass pass_ = Pass::kNone;
@@ -149,6 +151,7 @@ class ReplicaRun {
   std::vector<Part>& parts(Reach reach);
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;  // of the work issued to the GPUs
+  bool in_turn_ = false;            // NCCL's kernels and the others of a GPU run one after the other
   Tasks gpu_, nccl_, across_, in_, out_, cpu_, io_;
   std::map<std::pair<std::size_t, HostPath>, int> host_;
   std::map<std::pair<std::size_t, int>, std::vector<DrivePath>> drives_;
