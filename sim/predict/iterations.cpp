@@ -102,11 +102,25 @@ bool lose_as_usual(const std::vector<State>& states, std::size_t at, const std::
   });
 }
 
+// Per connection the share of an iteration during which it is busy.
+std::vector<double> busy_shares(const TaskGraph& graph, const Timeline& iteration) {
+  std::vector<double> out(graph.connections().size());
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    if (task.kind == TaskKind::kTransfer) out[task.place] += (iteration.finish[id] - iteration.start[id]) * task.times;
+  }
+  for (double& share : out) share = std::min(1.0, share / iteration.end.value);
+  return out;
+}
+
 // Relative: how much longer iterations may become while windows fall to the mean that losses sustain.
-double still_to_fall(const TaskGraph& graph, const State& state, const std::vector<std::size_t>& losing) {
+double still_to_fall(const TaskGraph& graph, const State& state, const std::vector<std::size_t>& losing,
+                     const std::vector<double>& busy) {
   double most = 0;
-  for (const std::size_t i : losing)
-    most = std::max(most, state[i].tcp.before_loss / mean_window(graph.connections()[i].route.window).value - 1);
+  for (const std::size_t i : losing) {
+    const double longer = state[i].tcp.before_loss / mean_window(graph.connections()[i].route.window).value - 1;
+    most = std::max(most, busy[i] * longer);
+  }
   return most;
 }
 
@@ -168,9 +182,9 @@ std::size_t most_usual(const IterationTimes& result) {
   return best;
 }
 
-// Relative standard deviation of a time that follows from the connection with the most random losses: that of a
-// sum of exponential distances.
-double chance_of_losses(const TaskGraph& graph) {
+// Relative standard deviation of an iteration's time that follows from the connection with the most losses at a mean rate: that
+// of a sum of exponential distances, for the share of the iteration during which such a connection is busy.
+double chance_of_losses(const TaskGraph& graph, const std::vector<double>& busy) {
   std::vector<double> losses(graph.connections().size());
   for (const Task& task : graph.tasks()) {
     if (task.kind != TaskKind::kTransfer) continue;
@@ -178,8 +192,12 @@ double chance_of_losses(const TaskGraph& graph) {
     if (connection.route.windowed)
       losses[task.place] += losses_of(connection.route.window, task.amount / connection.sockets) * task.times;
   }
-  const double most = losses.empty() ? 0 : *std::max_element(losses.begin(), losses.end());
-  return most > 0 ? 1 / std::sqrt(most) : 0;
+  double most = 0, longest = 0;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    most = std::max(most, losses[i]);
+    if (losses[i] > 0) longest = std::max(longest, busy[i]);
+  }
+  return most > 0 ? longest / std::sqrt(most) : 0;
 }
 
 // Index of the first iteration after which times stop rising (or falling) monotonically, as they do while windows settle.
@@ -318,6 +336,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   IterationLoop iterating(graph, options);
   std::optional<State> after;  // set where the next iteration is known
   std::size_t simulated = 0;
+  bool falls = false;  // windows, still, when the simulation ends
   for (bool done = false; !done;) {
     const bool repeated = after.has_value();  // no state came back: more was carried since the last loss
     if (!repeated) {
@@ -340,9 +359,8 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     if (!done && count >= kMostIterations &&
         (options.coarse || losing.empty() || count == kMostWithLosses ||
          (simulated == kMostUnlike && !iterating.is_contracted()))) {
-      const bool falls = !lose_as_usual(states, result.cycle_start, losing);
+      falls = !lose_as_usual(states, result.cycle_start, losing);
       take_last_ones(result, lossy);
-      if (falls) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
     done = done || (options.coarse && outlasts_its_start(result.first(), graph, losses, losing));
@@ -351,14 +369,17 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   }
   // A state that came back says little where iterations went up and down before: another one might have come back as well.
   if (result.repeats && meets) result.spread = std::max(kMeeting, spread_from(result, first_turn(result.times)));
-  if (const double chance = lossy ? chance_of_losses(graph) : 0; chance > 0) {
-    result.repeats = false;  // iterations were equal only in their mean
-    result.spread = std::max({result.spread, kSettled, chance});
-  }
   const std::size_t shown = lossy && !options.coarse ? most_usual(result) : result.times.size() - 1;
   result.before_last = std::move(states[shown]);
   result.last = iterating.timeline(result.before_last, shown + 1 == result.times.size());
-  if (lossy) result.spread = std::max(result.spread, std::abs(result.last.end / result.times[shown] - 1));
+  if (lossy) {
+    const std::vector<double> busy = busy_shares(graph, result.last);
+    const double chance = chance_of_losses(graph, busy);
+    if (chance > 0) result.repeats = false;  // iterations were equal only in their mean
+    result.spread =
+        std::max({result.spread, chance, std::abs(result.last.end / result.times[shown] - 1), chance > 0 ? kSettled : 0,
+                  falls ? still_to_fall(graph, states.back(), losing, busy) : 0});
+  }
   result.last.connections = states.back();
   return result;
 }
