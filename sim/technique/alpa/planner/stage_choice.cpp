@@ -130,7 +130,7 @@ class Chooser {
     problem.most_in_flight = [table_of](std::size_t first, std::size_t last, std::size_t m) {
       const StageFigures& t = table_of(first, last, m);
       const double left = t.limit - (t.bytes[last] - t.bytes[first]);
-      const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first];
+      const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first] + t.received;
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
     };
     if (request_.options.get(kPlanner) == Planner::kSlmsim) {
@@ -173,11 +173,13 @@ class Chooser {
     const Stage stage = *plan_stage({request_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
     const PlanningCosts costs =
         time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
-    const double boundary =
-        stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
+    const double boundary = stream_elements(operators) * share_of(stage, 0, 0, sequences_).sequences *
+                            element_bytes(request_.scenario.training.precision);
+    const double buffer = request_.scenario.nccl.buffer.value;
     StageFigures table;
-    table.limit =
-        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
+    table.received = begins ? 0 : boundary;
+    table.limit = memory_for_operators(request_.scenario, mesh).value - most_anew(stage) - (begins ? 0 : buffer) -
+                  (ends ? 0 : buffer + boundary);
     double time = 0, held = 0, in_flight = 0;
     for (std::size_t v = 0, layer = 0; v <= count; ++v) {
       if (v == starts_[layer]) {
@@ -260,7 +262,24 @@ class Chooser {
                        (v == 0 || request_.operators[v - 1].layer != op.layer);
     if (!opens || !begins_with_input(recompute_)) return kept;
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
-    return kept + op.inputs * share * element_bytes(request_.scenario.training.precision);
+    return kept + op.inputs * share * request_.scenario.software.stream_bytes(request_.scenario.training.precision);
+  }
+
+  // Bytes of the layer that is recomputed, beside what is kept of it: the largest.
+  double most_anew(const Stage& stage) const {
+    if (!begins_with_input(recompute_)) return 0;
+    const OperatorGraph& operators = request_.operators;
+    std::map<int, double> anew;  // by layer
+    for (std::size_t v = stage.first; v < stage.last; ++v) {
+      if (!is_inside_layers(operators[v], layer_count(operators))) continue;
+      const auto kept = [&](Recompute recompute) {
+        return kept_activations(operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute);
+      };
+      anew[operators[v].layer] += kept(Recompute::kNone) - kept(recompute_);
+    }
+    double most = 0;
+    for (const auto& [layer, bytes] : anew) most = std::max(most, bytes);
+    return most;
   }
 
   const PlanRequest& request_;

@@ -33,6 +33,7 @@ struct ChosenStage {
 // they receive in parts, by a stage that begins with the layer, and by one that ends before it.
 struct StageFigures {
   std::vector<double> seconds, bytes, bytes_in_flight, begins, ends;
+  double received = 0;  // bytes of a micro-batch's input from the stage before
   double limit = 0;
 };
 
