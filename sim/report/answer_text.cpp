@@ -323,7 +323,8 @@ std::string refusals_text(std::vector<const Prediction*> cannot) {
 
 std::string misfits_text(const RunResult& result, const std::string& model) {
   std::vector<const Prediction*> large, cannot;
-  double low = 0, high = 0, limit = 0;
+  const Prediction* nearest = nullptr;  // to fitting
+  double low = 0, high = 0, limit = 0, least = 0;
   for (const auto& p : result.predictions) {
     if (p.model != model || p.status == Status::kOk) continue;
     (p.status == Status::kOutOfMemory ? large : cannot).push_back(&p);
@@ -333,13 +334,18 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
     low = low == 0 ? need : std::min(low, need);
     high = std::max(high, need);
     limit = std::max(limit, memory->limit.value / kGibi);
+    const double times = memory->total() / memory->limit;
+    if (nearest && times >= least) continue;
+    nearest = &p;
+    least = times;
   }
   std::string out;
   if (!large.empty()) {
     std::string after = low * 1.02 < high ? fmt::format(" ({:.3g} to {:.3g} of up to {:.3g} GiB)", low, high, limit)
                                           : fmt::format(" ({:.3g} of {:.3g} GiB)", high, limit);
-    if (const std::string remedy = first_remedy(large.front()->reason); !remedy.empty())
-      after += fmt::format("; {} would fit with {}", place_of(*large.front()), remedy);
+    if (!nearest) nearest = large.front();
+    if (const std::string remedy = first_remedy(nearest->reason); !remedy.empty())
+      after += fmt::format("; {} would fit with {}", place_of(*nearest), remedy);
     out += folded(label("NO FIT"), places_of(large), after);
   }
   return out + refusals_text(std::move(cannot));

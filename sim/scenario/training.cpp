@@ -41,7 +41,10 @@ Lora read_lora(Fields fields) {
       continue;
     }
     const auto target = static_cast<LoraTarget>(at - names.begin());
-    if (std::ranges::find(out.targets, target) == out.targets.end()) out.targets.push_back(target);
+    if (std::ranges::find(out.targets, target) != out.targets.end())
+      fields.error_at(item->place,
+                      fmt::format("{}: \"{}\" is named twice; once is enough", fields.path_of(key.name), item->scalar));
+    out.targets.push_back(target);
   }
   if (out.targets.empty()) out.targets = kUsualTargets;
   out.dropout = fields.number({"dropout", "Rate of the dropout in front of each adapter."}, {0, 1}, 0) > 0;

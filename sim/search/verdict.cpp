@@ -126,6 +126,7 @@ class Files {
 
 std::vector<Candidate> cells_of(const RunResult& result, const std::vector<std::size_t>& rows) {
   std::vector<Candidate> out;
+  out.reserve(rows.size());
   for (const std::size_t row : rows) out.push_back(cell_of(result.predictions[row]));
   return out;
 }
@@ -146,6 +147,7 @@ std::vector<std::vector<Forecast>> forecasts_at(std::vector<Overrides> points, c
     for (const auto& p : predict_cells(*scenario, cells, {.coarse = true})) out[i].push_back(forecast_of(p));
   });
   std::vector<Forecast> exact;
+  exact.reserve(rows.size());
   for (const std::size_t row : rows) exact.push_back(forecast_of(result.predictions[row]));
   if (!centred) {
     centre = std::move(out.back());
@@ -368,9 +370,13 @@ std::vector<Verdict> verdicts_of(const RunResult& result, const VerdictOptions& 
     verdict.best = pick_of(result, m);
     if (!verdict.best) continue;
     verdict.as_good = rows_within(result, verdict, 1 + result.scenario.selection.delta);
-    const double most = result.predictions[*verdict.best].gpu_hours() * (1 + result.scenario.selection.delta);
-    std::erase_if(verdict.as_good, [&](std::size_t row) { return result.predictions[row].gpu_hours() > most; });
-    verdict.nearest = nearest_validated(result.scenario, result.predictions[*verdict.best]);
+    const Prediction& best = result.predictions[*verdict.best];
+    const double most = best.gpu_hours() * (1 + result.scenario.selection.delta);
+    std::erase_if(verdict.as_good, [&](std::size_t row) {
+      const Prediction& p = result.predictions[row];
+      return p.gpu_hours() > most || (p.fit == Fit::kAtEdge && best.fit != Fit::kAtEdge);
+    });
+    verdict.nearest = nearest_validated(result.scenario, best);
     if (result.uncertainty) add_known(result, m, verdict);
   }
   // Beside the draws.

@@ -266,6 +266,22 @@ TEST(Explain, NothingGivesBackMoreThanThereIs) {
   }
 }
 
+// Two lossy runs of one plan differ by chance: a limit is compared with the run that it changes.
+TEST(Explain, WhatTakesNoTimeGivesNothingBackOverALossyPath) {
+  const Scenario scenario = load_scenario(
+      SLMSIM_SOURCE_DIR "/scenarios/reported/lambda.yaml",
+      {"platform={name: two, sites: {a: {}, b: {}}, links: {w: {between: [a, b], rtt: 30ms, bandwidth: 1Gbps, loss: "
+       "1e-5}}, vms: {a: {site: a, type: workstation, gpus: [rtx3090, rtx3090]}, b: {site: b, type: workstation, gpus: "
+       "[rtx5080]}}}",
+       "models.0={name: q, family: qwen3, hidden: 1024, heads: 16, kv_heads: 8, head_dim: 128, layers: 28, "
+       "intermediate: 3072, sequence: 2048, vocabulary: 151936, tied_embedding: yes}",
+       "training={batch: 24, micro_batch: 1, precision: bf16, epochs: 1, blocks_per_epoch: 20000}",
+       "techniques={Pipeshard: {planner: slmsim}}", "software.stack=compiled"});
+  const Explanation e = only(scenario);
+  EXPECT_GT(given_back(e, "loss"), 0);
+  for (const char* none : {"launch", "sockets", "nic:a", "nic:b"}) EXPECT_EQ(given_back(e, none), 0) << none;
+}
+
 TEST(Explain, SaysNothingOfWhatDoesNotRun) {
   Scenario scenario = quick(1, 1);
   scenario.platform.devices[0].gpu.memory = Bytes{1};

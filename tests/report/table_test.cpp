@@ -155,7 +155,7 @@ TEST(Table, FoldsWhatDoesNotFit) {
   const RunResult result = run_of("scenarios/utah-gpn.yaml", {"models=gpt2L"});
   const std::string table = to_table(result);
   EXPECT_THAT(table,
-              HasSubstr("\nNO FIT   Data on utah+gpn, gpn; ZeRO2 on gpn (15 to 16.3 of up to 14.4 GiB); Data on"));
+              HasSubstr("\nNO FIT   Data on utah+gpn, gpn; ZeRO2 on gpn (15 to 16.3 of up to 14.4 GiB); ZeRO2"));
   EXPECT_THAT(table, Not(HasSubstr("more per GPU")));
   EXPECT_THAT(table_with(result, [](TableOptions& o) { o.all = true; }), HasSubstr("ZeRO2 on gpn: gpn/0 needs 15 GiB"));
 }

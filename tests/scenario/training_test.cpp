@@ -101,13 +101,15 @@ TEST_F(TrainingOf, GivesEveryModelItsAdapters) {
   ASSERT_TRUE(scenario.training.lora);
   EXPECT_EQ(*scenario.training.lora, usual);
   EXPECT_EQ(scenario.models.front().lora, scenario.training.lora);
-  train("{batch: 8, samples: 80, lora: {rank: 4, targets: [down, down, output]}}\n");
+  train("{batch: 8, samples: 80, lora: {rank: 4, targets: [down, output]}}\n");
   EXPECT_EQ(load().training.lora->targets, (std::vector{LoraTarget::kDown, LoraTarget::kOutput}));
   EXPECT_FALSE(load().training.lora->dropout);
   train("{batch: 8, samples: 80, lora: {rank: 4, dropout: 0.05}}\n");
   EXPECT_TRUE(load().training.lora->dropout);
   train("{batch: 8, samples: 80, lora: {rank: 4, targets: [values]}}\n");
   EXPECT_THAT(errors(), testing::Contains(HasSubstr("training.lora.targets: \"values\" is unknown")));
+  train("{batch: 8, samples: 80, lora: {rank: 4, targets: [query, query]}}\n");
+  EXPECT_THAT(errors(), testing::Contains(HasSubstr("training.lora.targets: \"query\" is named twice")));
   train("{batch: 8, samples: 80}\n");
   EXPECT_FALSE(load().models.front().lora);
 }
