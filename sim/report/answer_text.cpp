@@ -335,16 +335,13 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
     high = std::max(high, need);
     limit = std::max(limit, memory->limit.value / kGibi);
     const double times = memory->total() / memory->limit;
-    if (nearest && times >= least) continue;
-    nearest = &p;
-    least = times;
+    if (!nearest || times < least) nearest = &p, least = times;
   }
   std::string out;
   if (!large.empty()) {
     std::string after = low * 1.02 < high ? fmt::format(" ({:.3g} to {:.3g} of up to {:.3g} GiB)", low, high, limit)
                                           : fmt::format(" ({:.3g} of {:.3g} GiB)", high, limit);
-    if (!nearest) nearest = large.front();
-    if (const std::string remedy = first_remedy(nearest->reason); !remedy.empty())
+    if (const std::string remedy = nearest ? first_remedy(nearest->reason) : ""; !remedy.empty())
       after += fmt::format("; {} would fit with {}", place_of(*nearest), remedy);
     out += folded(label("NO FIT"), places_of(large), after);
   }

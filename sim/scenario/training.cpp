@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/text.h"
 #include "sim/scenario/scenario.h"
 
