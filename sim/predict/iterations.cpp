@@ -182,8 +182,8 @@ std::size_t most_usual(const IterationTimes& result) {
   return best;
 }
 
-// Relative standard deviation of an iteration's time that follows from the connection with the most losses at a mean rate: that
-// of a sum of exponential distances, for the share of the iteration during which such a connection is busy.
+// Relative standard deviation of an iteration's time, from losses that are simulated by their mean rate: 1 / sqrt(n) of n losses
+// at random distances on the connection with the most, times the largest share of the iteration that such a connection is busy.
 double chance_of_losses(const TaskGraph& graph, const std::vector<double>& busy) {
   std::vector<double> losses(graph.connections().size());
   for (const Task& task : graph.tasks()) {

@@ -324,7 +324,7 @@ void add_key_assumptions(const RunResult& result, const VerdictOptions& options,
   }
 }
 
-// What would be faster than the pick of each model.
+// Per model a change that makes its pick faster, if there is one.
 std::vector<std::optional<Suggestion>> suggestions_of(const RunResult& result, const std::vector<Verdict>& verdicts,
                                                       const VerdictOptions& options) {
   const double all = std::max(kLittleWork, kWorkOfSuggestions * work_of(result));

@@ -114,13 +114,11 @@ Tasks ReplicaRun::collective(Reach reach, Collective collective, Bytes size, con
   Tasks& stream = reach == Reach::kShards ? nccl_ : across_;
   for (auto& [ranks, communicator] : groups) {
     Tasks ready;
-    for (const std::size_t rank : ranks)
-      ready.push_back(graph_.delay({0}, id, std::array{stream[rank], after[rank], in_turn_ ? gpu_[rank] : kNoTask}));
+    for (const std::size_t rank : ranks) ready.push_back(join(stream, id, after, rank));
     const Tasks done = communicator.run_beside({collective, size}, id, ready);
     for (std::size_t i = 0; i < ranks.size(); ++i) stream[ranks[i]] = done[i];
   }
-  if (in_turn_) wait(stream);
-  return stream;
+  return ended(stream);
 }
 
 }  // namespace slmsim

@@ -178,18 +178,21 @@ Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, co
   const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
   for (double piece = 0; piece < pieces; ++piece)
     nccl_ = communicator_->run_beside({collective, size / pieces}, id, join_nccl(id, after));
-  return nccl_done();
+  return ended(nccl_);
 }
 
-Tasks ReplicaRun::nccl_done() {
-  if (in_turn_) wait(nccl_);
-  return nccl_;
+Tasks ReplicaRun::ended(const Tasks& stream) {
+  if (in_turn_) wait(stream);
+  return stream;
+}
+
+TaskId ReplicaRun::join(const Tasks& stream, TagId tag, const Tasks& after, std::size_t rank) {
+  return graph_.delay({0}, tag, std::array{stream[rank], after[rank], in_turn_ ? gpu_[rank] : kNoTask});
 }
 
 Tasks ReplicaRun::join_nccl(TagId tag, const Tasks& after) {
   Tasks ready;
-  for (std::size_t rank = 0; rank < ranks(); ++rank)
-    ready.push_back(graph_.delay({0}, tag, std::array{nccl_[rank], after[rank], in_turn_ ? gpu_[rank] : kNoTask}));
+  for (std::size_t rank = 0; rank < ranks(); ++rank) ready.push_back(join(nccl_, tag, after, rank));
   return ready;
 }
 
@@ -201,14 +204,14 @@ Tasks ReplicaRun::sum_by_shares(Bytes size, const std::vector<Seconds>& sums, co
   nccl_ = all_reduce_by_shares(
       peers_, devices_, size, id, join_nccl(id, after),
       [&](std::size_t rank, TaskId received) { return graph_.delay(sums[rank], sum, std::array{received}); });
-  return nccl_done();
+  return ended(nccl_);
 }
 
 Tasks ReplicaRun::all_to_all(Bytes size, const std::string& name, const Tasks& after) {
   if (!communicator_ || size <= Bytes{0}) return after;
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
   nccl_ = peers_.all_to_all(devices_, size, id, join_nccl(id, after));
-  return nccl_done();
+  return ended(nccl_);
 }
 
 Tasks ReplicaRun::kernels(const std::vector<Seconds>& times, const std::string& name) {
@@ -249,7 +252,7 @@ Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& af
       nccl_[rank - 1] = nccl_[rank] = arrived;  // a rank ends when it has passed the piece on
     }
   }
-  return nccl_done();
+  return ended(nccl_);
 }
 
 void ReplicaRun::wait(const Tasks& after) {

@@ -113,10 +113,13 @@ class ReplicaRun {
  private:
   Tasks compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
                 const std::vector<Flops>& work = {});
-  // Per rank the task after which NCCL's stream is free and these tasks are done.
+  // The task after which a rank's collective may begin: a stream of collectives is free, these tasks are done and, where they
+  // take turns, so are the GPU's kernels.
+  TaskId join(const Tasks& stream, TagId tag, const Tasks& after, std::size_t rank);
+  // The same of each rank for NCCL's stream.
   Tasks join_nccl(TagId tag, const Tasks& after);
-  // The last tasks of NCCL's stream, which the GPUs' next kernels await where they take turns.
-  Tasks nccl_done();
+  // The last tasks of a stream of collectives, which the GPUs' next kernels await where they take turns.
+  Tasks ended(const Tasks& stream);
   TaskId transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after);
   // Collectives belong to the pass last issued to the GPU.
   Pass pass_ = Pass::kNone;

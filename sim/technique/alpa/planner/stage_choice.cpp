@@ -12,11 +12,13 @@
 #include "sim/collective/collective_time.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/network.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/alpa/planner/planning_cost.h"
 #include "sim/technique/alpa/planner/stage_plan.h"
 #include "sim/technique/common/holding.h"
 #include "sim/technique/common/memory.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {
@@ -265,21 +267,11 @@ class Chooser {
     return kept + op.inputs * share * request_.scenario.software.stream_bytes(request_.scenario.training.precision);
   }
 
-  // Bytes of the layer that is recomputed, beside what is kept of it: the largest.
+  // Bytes without a micro-batch in flight: of the largest layer that is recomputed, beside what is kept of it.
   double most_anew(const Stage& stage) const {
-    if (!begins_with_input(recompute_)) return 0;
-    const OperatorGraph& operators = request_.operators;
-    std::map<int, double> anew;  // by layer
-    for (std::size_t v = stage.first; v < stage.last; ++v) {
-      if (!is_inside_layers(operators[v], layer_count(operators))) continue;
-      const auto kept = [&](Recompute recompute) {
-        return kept_activations(operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute);
-      };
-      anew[operators[v].layer] += kept(Recompute::kNone) - kept(recompute_);
-    }
-    double most = 0;
-    for (const auto& [layer, bytes] : anew) most = std::max(most, bytes);
-    return most;
+    Plan plan = begin_plan(request_);
+    plan.stages = {stage};
+    return activations_of(plan, request_.operators, 0, 0, 0, request_.scenario).value;
   }
 
   const PlanRequest& request_;
