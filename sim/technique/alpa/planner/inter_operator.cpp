@@ -47,7 +47,7 @@ StageFacts facts_of(const PipelineProblem& p, const PipelineStage& stage) {
 Sending sent_between(const PipelineProblem& p, const PipelineStage& stage, std::size_t rest) {
   if (!p.traffic) return {};
   const Sending way = p.traffic(stage.last, stage.submesh, rest);
-  return {2 * way.time, way.each};
+  return {2 * way.time, way.each, way.gathered};
 }
 
 // Adds a stage before `rest`, which is absent after the last one.
@@ -57,11 +57,11 @@ Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double tim
   const int further = p.micro_batches - 1;
   suffix.sum = time + sent.time + (rest ? rest->sum : 0.0);
   const bool in_turn = p.in_turn && rest && !p.all_in_flight;
-  const double turn = in_turn ? sent.time + rest->first : 0;
+  const double turn = in_turn ? sent.time + sent.gathered + rest->first : 0;
   suffix.slowest = std::max({time, sent.each, turn, rest ? rest->slowest : 0.0});
   const int in_flight = under_way(p, stages) - (in_turn ? 1 : 0);
   const int rounds = further / in_flight, left = further % in_flight;
-  const double waiting = rounds * (suffix.sum - (in_turn ? time : 0.0)) + left * suffix.slowest;
+  const double waiting = rounds * (suffix.sum - (in_turn ? time - sent.gathered : 0.0)) + left * suffix.slowest;
   suffix.waiting = std::max(waiting, rest ? rest->waiting : 0.0);
   return suffix;
 }

@@ -11,7 +11,8 @@
 //
 // In Alpa's own order (pipeline_commands.h) a boundary's activations and gradients take turns: an activation leaves once the
 // gradient before it has arrived, which the next stage computes after the activation before. t_max is then also at least
-// 2 c_s + t_(s+1), and r_s is that of w - 1 and a_s - t_s.
+// 2 c_s + g_s + t_(s+1), and r_s is that of w - 1 and a_s - t_s + g_s, with g_s the part of t_s in which the stage's GPUs gather
+// that gradient.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
 // dynamic program keeps all Pareto-optimal sums, t_max, r and times of the first stage, and thereby covers every t_max that
@@ -30,9 +31,10 @@ struct Submesh {
   std::size_t first = 0, last = 0;
 };
 
-// Seconds on the way, and seconds from one micro-batch's beginning to the next one's.
+// Seconds on the way, seconds from one micro-batch's beginning to the next one's, and those of the sender's time in which its
+// GPUs gather the gradient that comes back.
 struct Sending {
-  double time = 0, each = 0;
+  double time = 0, each = 0, gathered = 0;
 };
 
 struct PipelineProblem {

@@ -136,8 +136,10 @@ class Chooser {
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
     };
     if (request_.options.get(kPlanner) == Planner::kSlmsim) {
-      problem.traffic = [this, &meshes](std::size_t layer, std::size_t from, std::size_t to) {
-        return sent(meshes, from, to, crossing(starts_[layer]));
+      problem.traffic = [this, &meshes, &order, table_of](std::size_t layer, std::size_t from, std::size_t to) {
+        Sending way = sent(meshes, from, to, crossing(starts_[layer]));
+        way.gathered = table_of(order.submeshes[from].first, layer, from).ends[layer];
+        return way;
       };
     }
     return problem;
