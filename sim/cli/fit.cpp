@@ -58,15 +58,19 @@ int next_verb(const NextOptions& options) {
   const Draws draws = intervals.draws_for(options.scenarios.front(), kDrawnPoints);
   Ensemble ensemble = ensemble_of_rivals(draws, {options.scenarios.front(), options.overrides, candidates, 0, {}},
                                          scenario.selection.objective, kDrawnPoints, stop_at(options.time_limit));
-  ensemble.runs = draws.runs;
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
+  const auto predictions = predict(scenario, {.advice = false});
+  std::vector<Forecast> centre;
+  for (const auto& p : predictions) centre.push_back(forecast_of(p));
+  const StandingRuns standing = standing_runs(draws, candidates, centre);
+  ensemble.runs = standing.runs;
   const auto open = open_candidates(ensemble);
   NextRules rules = options.rules;
   rules.trial_epochs = 1;
   rules.seed = options.interval.seed;
-  NextReport report{scenario, candidates, draws.fitted_to, {}, draws.remarks};
+  NextReport report{scenario, candidates, draws.fitted_to, {}, standing.remarks};
   // In the order of the scenario's models.
-  for (const Selection& pick : select_techniques(scenario, predict(scenario, {.advice = false}), Algorithm::kAmended)) {
+  for (const Selection& pick : select_techniques(scenario, predictions, Algorithm::kAmended)) {
     const auto at = std::ranges::find_if(candidates, [&](const Candidate& c) {
       return pick.technique && c.model == pick.model && c.technique == pick.technique->name && c.group == pick.group;
     });

@@ -63,7 +63,8 @@ void add_machine(Inventory& inventory, const std::string& name, std::vector<std:
   inventory.machines.push_back(std::move(machine));
 }
 
-// --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs; NAME=TYPE:COUNT to one machine.
+// --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs, which may count them itself;
+// NAME=TYPE:COUNT to one machine.
 // For one machine of an inventory it holds over the file.
 void add_gpus(const InitOptions& options, Inventory& inventory) {
   const bool listed = !inventory.machines.empty();
@@ -76,8 +77,11 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
       throw InputError({}, fmt::format("--gpu \"{}\" names no GPU; expected TYPE:COUNT with a count of 1 or more",
                                        printable(word).substr(0, 64)));
     if (listed && !named) {
+      const bool counted = pair.value.find_first_of(":,") != std::string::npos;
       for (auto& machine : inventory.machines) {
-        if (machine.gpus.empty()) machine.gpus = gpus;
+        if (!machine.gpus.empty()) continue;
+        machine.gpus = gpus;
+        if (machine.count > 0 && !counted) machine.gpus.assign(static_cast<std::size_t>(machine.count), gpus.front());
       }
     } else if (Machine* machine = find(inventory, pair.key)) {
       if (listed && replaced.insert(pair.key).second) machine->gpus.clear();

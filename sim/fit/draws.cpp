@@ -44,17 +44,8 @@ std::vector<double> along_main_direction(const std::vector<Point>& points) {
   return along;
 }
 
-Point point_nearest_to_all(const std::vector<Point>& points) {
-  const Point* best = nullptr;
-  double least = 0;
-  for (const auto& p : points) {
-    double sum = 0;
-    for (const auto& q : points) {
-      for (std::size_t d = 0; d < p.size(); ++d) sum += (p[d] - q[d]) * (p[d] - q[d]);
-    }
-    if (!best || sum < least) best = &p, least = sum;
-  }
-  return *best;
+std::string median_text(const Unknown& u, const Marginal& n) {
+  return u.is_choice() ? u.words[static_cast<std::size_t>(n.median)] : u.text(n.median);
 }
 
 std::vector<std::size_t> in_order(const std::vector<Point>& points) {
@@ -67,13 +58,14 @@ std::vector<std::size_t> in_order(const std::vector<Point>& points) {
 
 std::string unknown_text(const Unknown& u, const Marginal& n) {
   std::string out = fmt::format("  - paths: [{}]\n", fmt::join(u.paths, ", "));
+  out += fmt::format("    value: {}\n", median_text(u, n));
   if (u.is_choice()) {
-    out += fmt::format("    value: {}\n    probabilities: {{", u.words[static_cast<std::size_t>(n.median)]);
+    out += "    probabilities: {";
     for (std::size_t i = 0; i < u.words.size(); ++i)
       out += fmt::format("{}{}: {:.3f}", i == 0 ? "" : ", ", u.words[i], n.shares[i]);
     out += "}\n";
   } else {
-    out += fmt::format("    value: {}\n    interval: [{}, {}]\n", u.text(n.median), u.text(n.low), u.text(n.high));
+    out += fmt::format("    interval: [{}, {}]\n", u.text(n.low), u.text(n.high));
   }
   out +=
       fmt::format("    prior: {}\n    left: {:.2f}\n    provenance: measured\n", yaml_quoted(u.prior_text()), n.left);
@@ -91,8 +83,34 @@ Draws draws_of(const Posterior& posterior, std::size_t most) {
     const Point& point = posterior.points[order[(2 * i + 1) * order.size() / (2 * most)]];
     out.points.push_back({layout.overrides(0, point), layout.discrepancy(point)});
   }
-  out.centre = layout.overrides(0, point_nearest_to_all(posterior.points));
+  const auto marginals = marginals_of(posterior);
+  for (std::size_t i = 0; i < marginals.size(); ++i) {
+    const Unknown& u = posterior.unknowns[i];
+    for (const auto& path : u.paths) out.centre.push_back(path + "=" + median_text(u, marginals[i]));
+  }
   for (const auto& u : posterior.unknowns) out.unknowns.push_back(fmt::format("{}: {}", u.name(), u.prior_text()));
+  return out;
+}
+
+StandingRuns standing_runs(const Draws& draws, const std::vector<Candidate>& cells,
+                           const std::vector<Forecast>& centre) {
+  StandingRuns out{{}, draws.remarks};
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < draws.runs.size(); ++i) {
+    const Pilot& run = draws.runs[i];
+    const auto cell = static_cast<std::size_t>(std::ranges::find(cells, run.cell) - cells.begin());
+    if (cell == cells.size()) continue;
+    const double here = figure_of(centre[cell], run.measure), there = draws.runs_at_centre[i];
+    if (std::abs(here - there) <= kUsualNoise * there) {
+      out.runs.push_back(run);
+    } else {
+      others.push_back(fmt::format("{} ({})", run.cell.text(), name_in(measure_names(), run.measure)));
+    }
+  }
+  if (!others.empty())
+    out.remarks.push_back(
+        fmt::format("measured in another scenario than this one, so that only the fitted values count: {}",
+                    fmt::join(others, "; ")));
   return out;
 }
 
@@ -122,16 +140,20 @@ std::string to_yaml(const FitReport& report) {
       out += fmt::format("  - {{first: {}, second: {}, correlation: {:.2f}}}\n", posterior.unknowns[pair.first].name(),
                          posterior.unknowns[pair.second].name(), pair.correlation);
   }
-  out += "# base: the measured value in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no.\nfit:\n";
+  out +=
+      "# base: the measured value in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no. centre: as predicted at the "
+      "central "
+      "point.\nfit:\n";
   for (const auto& r : report.residuals) {
     Pilot predicted = r.pilot, low = r.pilot, high = r.pilot;
     predicted.value = r.predicted, low.value = r.low, high.value = r.high;
     std::vector<std::string> group;
     for (const auto& name : r.pilot.cell.group) group.push_back(yaml_quoted(name));
-    out += fmt::format("  - {{model: {}, technique: {}, group: [{}], what: {}, measured: {}, base: {:.9g}, fitted: {}",
-                       yaml_quoted(r.pilot.cell.model), yaml_quoted(r.pilot.cell.technique), fmt::join(group, ", "),
-                       name_in(measure_names(), r.pilot.measure), r.pilot.value_text(), r.pilot.value,
-                       predicted.value_text());
+    out += fmt::format(
+        "  - {{model: {}, technique: {}, group: [{}], what: {}, measured: {}, base: {:.9g}, centre: {:.9g}, fitted: {}",
+        yaml_quoted(r.pilot.cell.model), yaml_quoted(r.pilot.cell.technique), fmt::join(group, ", "),
+        name_in(measure_names(), r.pilot.measure), r.pilot.value_text(), r.pilot.value, r.centre,
+        predicted.value_text());
     if (r.pilot.measure != Measure::kFits)
       out += fmt::format(", interval: [{}, {}]", low.value_text(), high.value_text());
     out += r.is_met() ? "}\n" : ", met: no}\n";
@@ -179,6 +201,7 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
       pilot.cell.group.push_back(name->scalar);
     pilot.measure = static_cast<Measure>(run.choice({"what", "Measured quantity."}, measure_names(), 0));
     pilot.value = run.number({"base", "Measured value in base units."}, {0, 1e30});
+    out.runs_at_centre.push_back(run.number({"centre", "Value expected at the central point."}, {0, 1e30}, 0));
     for (const char* key : {"measured", "fitted", "interval"}) run.ignore({key, "Recorded with the fit; not read."});
     if (!run.flag({"met", "Whether the run lies inside its interval."}, true))
       not_met.push_back(fmt::format("{} ({})", pilot.cell.text(), name_in(measure_names(), pilot.measure)));

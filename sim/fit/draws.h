@@ -18,10 +18,11 @@ struct Draw {
 
 struct Draws {
   std::vector<Draw> points;
-  Overrides centre;                       // values of the point nearest to all others
-  std::vector<std::string> unknowns;      // "training.batch: 4 or 8 or 16"
-  std::string fitted_to;                  // the file of runs; empty: not fitted
-  std::vector<Pilot> runs = {};           // the runs it was fitted to
+  Overrides centre;                   // the median of each unknown, the likeliest of choices
+  std::vector<std::string> unknowns;  // "training.batch: 4 or 8 or 16"
+  std::string fitted_to;              // the file of runs; empty: not fitted
+  std::vector<Pilot> runs = {};       // the runs it was fitted to, and their figures at the centre
+  std::vector<double> runs_at_centre = {};
   std::vector<std::string> remarks = {};  // on the fit: that it was stopped, or which runs contradict it
 };
 
@@ -31,10 +32,20 @@ inline constexpr std::size_t kFittedPoints = 16;
 // At most `most` of the posterior's points.
 Draws draws_of(const Posterior& posterior, std::size_t most);
 
+// The fit's runs that stand for the scenario that is predicted: whose figures at the centre are there those of the fitted scenario,
+// within a run's noise. `centre`: forecasts of these cells. `remarks`: the fit's, and one on the others.
+struct StandingRuns {
+  std::vector<Pilot> runs;
+  std::vector<std::string> remarks;
+};
+StandingRuns standing_runs(const Draws& draws, const std::vector<Candidate>& cells,
+                           const std::vector<Forecast>& centre);
+
 // One measured figure, and the fit's prediction of it.
 struct Residual {
   Pilot pilot;
   double predicted = 0, low = 0, high = 0;  // median and 80 % interval of kFittedPoints points
+  double centre = 0;                        // predicted at the centre
 
   bool is_met() const;
 };

@@ -46,7 +46,8 @@ void judge(Experiment experiment, const Draws& draws, const IntervalRequest& req
   const bool fitted = !draws.fitted_to.empty();
   Ensemble ensemble = ensemble_of(draws, forecaster, fitted ? kFittedPoints : kPoints, stop, 0, exact);
   stop_if(stop);
-  ensemble.runs = draws.runs;
+  StandingRuns standing = standing_runs(draws, ensemble.cells, exact);
+  ensemble.runs = std::move(standing.runs);
   if (ensemble.size() == 0)
     throw InputError({}, fmt::format("no intervals: the scenario is invalid at all {} points of {}",
                                      draws.points.size(), fitted ? "the fit; fit again" : "what is unknown"));
@@ -54,7 +55,7 @@ void judge(Experiment experiment, const Draws& draws, const IntervalRequest& req
   result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request.level, request.seed);
   result.uncertainty->fitted_to = draws.fitted_to;
   result.uncertainty->unknowns = draws.unknowns;
-  result.uncertainty->remarks = draws.remarks;
+  result.uncertainty->remarks = std::move(standing.remarks);
 }
 
 constexpr double kLevel = 0.8;
@@ -64,10 +65,12 @@ std::vector<Residual> residuals_of(const Posterior& posterior, const std::vector
                                    Forecaster& forecaster) {
   const Draws draws = draws_of(posterior, kFittedPoints);
   const Ensemble ensemble = ensemble_of(draws, forecaster, draws.points.size());
+  const std::vector<Forecast> centre = forecaster.ask({{0, draws.centre, true}}).front();
   std::vector<Residual> out;
   for (const auto& pilot : pilots) {
-    Residual residual{pilot, 0, 0, 0};
+    Residual residual{pilot};
     const std::size_t cell = ensemble.position_of(pilot.cell);
+    if (!centre.empty()) residual.centre = figure_of(centre[cell], pilot.measure);
     if (pilot.measure == Measure::kFits) {
       residual.predicted = fits_of(ensemble, cell) > 0.5 ? 1 : 0;
     } else {
@@ -109,7 +112,10 @@ Overrides Intervals::left_free(const Overrides& overrides) const {
 }
 
 bool Intervals::is_set(const std::string& path) const {
-  return std::ranges::any_of(set_, [&](const auto& text) { return path_of(text) == path; });
+  return std::ranges::any_of(set_, [&](const auto& text) {
+    const std::string set = path_of(text);
+    return path == set || path.starts_with(set + ".");
+  });
 }
 
 void Intervals::add_unfitted(Draws& draws) const {

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/name_in.h"
+#include "sim/base/quantity.h"
+#include "sim/base/text.h"
+#include "sim/import/inventory/inventory.h"
 
 namespace slmsim {
 namespace {
@@ -27,7 +30,7 @@ constexpr const char* kNotCompared[] = {"schema",        "gpu",
                                         "transformers",  "short_s",
                                         "short_kernels"};
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
-constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
+constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{kMebi, 1e15};
 
 constexpr Range<std::int64_t> kSizeRange{1, 1 << 30};
 
@@ -77,6 +80,7 @@ void read_precision(Fields& fields, MeasuredStep& step) {
 void read_step(const Node& node, const std::string& path, Reading& reading, MeasuredSteps& out) {
   Fields fields(node, path, reading);
   MeasuredStep step;
+  step.place = node.place;
   for (const char* key : kNotCompared) fields.ignore({key, "Recorded with the measurement; not compared."});
   fields.choice({"schema", "The form of the file."}, {"slmsim/step/1"});
   step.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
@@ -108,9 +112,14 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
   const auto status = fields.choice({"status", "Outcome of the run."}, {"ok", "oom", "failed"});
   step.out_of_memory = status == 1;
   const auto read_times = [&](Fields& spread) {
-    step.step = Seconds{spread.number({"median", "The median of the steps."}, kStepRange)};
-    for (const char* key : {"least", "most", "count"})
-      spread.ignore({key, "Recorded with the measurement; not compared."});
+    const double median = spread.number({"median", "The median of the steps."}, kStepRange);
+    const double least = spread.number({"least", "The shortest of the steps."}, kStepRange, median);
+    const double most = spread.number({"most", "The longest of the steps."}, kStepRange, median);
+    if (median < least || median > most)
+      spread.error("median", fmt::format("{}: {} s is not from {} to {} s, the shortest and the longest step",
+                                         spread.path_of("median"), median, least, most));
+    step.step = Seconds{median};
+    spread.ignore({"count", "Recorded with the measurement; not compared."});
   };
   fields.inside({"step_s", "Seconds of a step."}, read_times, status == 0);
   if (fields.has("peak_allocated_bytes"))
@@ -187,6 +196,19 @@ void give_modules_of_torch_model(Software& software) {
   kernel(KernelPart::kRepeatFlash) = kernel(KernelPart::kRepeat);
 }
 
+// Throws InputError where the step cannot be of this GPU.
+void check_gpu(const MeasuredStep& step, const Gpu& gpu) {
+  const bool is_known = !gpu_called(step.gpu).empty();
+  if (is_known && !is_same_chip(step.gpu, gpu.title) && !is_same_chip(step.gpu, gpu.name))
+    throw InputError(step.place, fmt::format("measured on \"{}\", and {} is {}; give --gpu {}", printable(step.gpu),
+                                             gpu.name, gpu.title, gpu_called(step.gpu)));
+  for (const auto& bytes : {step.peak, step.reserved}) {
+    if (bytes && *bytes > gpu.memory)
+      throw InputError(step.place, fmt::format("a peak of {} is more than the memory of {}, {}; bytes are expected",
+                                               to_text(*bytes), gpu.name, to_text(gpu.memory)));
+  }
+}
+
 }  // namespace
 
 std::string MeasuredStep::stack() const {
@@ -250,10 +272,15 @@ std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps
     all.insert(all.end(), overrides.begin(), overrides.end());
     Scenario scenario = read_scenario(file.link(all), file.name());
     if (!step.has_config()) give_modules_of_torch_model(scenario.software);
+    const Gpu& device = scenario.platform.devices.front().gpu;
+    check_gpu(step, device);
     const double tokens = 1.0 * step.batch / step.micro_batches * step.sequence;  // at once
     const double logits = tokens * static_cast<double>(scenario.models.front().outputs());
-    out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu),
-                   Bytes{step.held_logits * logits}});
+    Prediction p = predict(scenario).front();
+    if (!step.out_of_memory && p.is_timed() && p.mfu * (p.iteration / step.step) > 1)
+      throw InputError(step.place, fmt::format("a step of {} is faster than the data sheet's peak of {} allows",
+                                               to_text(step.step), device.name));
+    out.push_back({step, std::move(p), cublas_workspaces(device), Bytes{step.held_logits * logits}});
   }
   return out;
 }

@@ -11,7 +11,7 @@
 //   status                                    ok, or oom with a reason, or failed
 //   step_s: {median, least, most, count}      seconds of a step
 //   peak_allocated_bytes, peak_reserved_bytes of PyTorch on one GPU, without the CUDA context
-// Other keys (gpu, torch, date, ...) are not compared. Each step is predicted as PyTorch's DDP with the matching software
+// Other keys (torch, date, ...) are not compared. Each step is predicted as PyTorch's DDP with the matching software
 // stack: `eager` in fp32 and TF32, `autocast` in 16 bits, `compiled-autocast` where torch.compile took the model. The precision of
 // a model with a config may also be autocast, accelerate (the same by accelerate), or bf16 with all weights frozen but adapters'.
 #pragma once
@@ -29,8 +29,9 @@ namespace slmsim {
 
 struct MeasuredStep {
   std::string title, model, gpu;  // as in the file
-  std::string sizes;              // of the model, as YAML
-  Node config;                    // or its config.json
+  Place place;
+  std::string sizes;  // of the model, as YAML
+  Node config;        // or its config.json
   int sequence = 1;
   int gpus = 1, batch = 1, micro_batches = 1;
   Precision precision = Precision::kFp16;

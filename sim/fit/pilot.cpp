@@ -8,8 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/csv.h"
+#include "sim/base/name_in.h"
+#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/predict/predict.h"
 
 namespace slmsim {
 namespace {
@@ -98,6 +101,31 @@ struct Reader {
     return {static_cast<int>(group->devices.size()), static_cast<double>(model_named(scenario, cell.model).sequence)};
   }
 
+  // Why no run of the cell can show this; empty where one can.
+  std::string impossible(const Candidate& cell, Measure measure, double value) const {
+    const auto group = std::ranges::find_if(scenario.groups, [&](const Group& g) { return g.names == cell.group; });
+    FlopsPerSecond peak{0};
+    Bytes memory{0};
+    for (const int device : group->devices) {
+      const Gpu& gpu = scenario.platform.devices[device].gpu;
+      peak += peak_of(gpu, scenario.training.precision);
+      memory = std::max(memory, gpu.memory);
+    }
+    if (measure == Measure::kPeakMemory)
+      return value > memory.value ? fmt::format("its GPUs have {}", to_text(memory)) : "";
+    const Transformer& model = model_named(scenario, cell.model);
+    const Flops sequence = model_flops(build_operator_graph(model));
+    const Flops iteration = sequence * static_cast<double>(scenario.training.batch);
+    FlopsPerSecond rate{0};
+    if (measure == Measure::kIteration) rate = iteration / Seconds{value};
+    if (measure == Measure::kJob) rate = iteration * steps_of(cell) / Seconds{value};
+    if (measure == Measure::kTokensPerSecond)
+      rate = sequence * (value / static_cast<double>(model.sequence)) / Seconds{1};
+    if (measure == Measure::kRate) rate = FlopsPerSecond{value * static_cast<double>(group->devices.size())};
+    if (rate <= peak) return "";
+    return fmt::format("these are {} of its GPUs' {}", to_text(rate), to_text(peak));
+  }
+
   std::optional<double> value_of(Measure measure, const std::string& text) {
     if (measure == Measure::kFits) {
       if (text == "yes" || text == "no") return text == "yes" ? 1 : 0;
@@ -177,7 +205,13 @@ struct Reader {
       const auto log = read_training_log(folder / row.at("value"), gpus, sequence);
       if (const std::string other = contradiction(log, cell); !other.empty())
         return error(fmt::format("value: {} {}", printable(row.at("value")), other));
-      for (const auto& [measure, value, spread] : log.figures) add({cell, measure, value, std::max(noise, spread)});
+      for (const auto& [measure, value, spread] : log.figures) {
+        const Pilot pilot{cell, measure, value, std::max(noise, spread)};
+        if (const std::string why = impossible(cell, measure, value); !why.empty())
+          return error(fmt::format("value: {} states {} {}, which is impossible: {}", printable(row.at("value")),
+                                   name_in(measure_names(), measure), pilot.value_text(), why));
+        add(pilot);
+      }
     } catch (const InputError& refused) {
       refuse_file(refused);
     }
@@ -190,6 +224,14 @@ struct Reader {
       for (std::size_t k = 0; k < i; ++k) {
         const Pilot *one = &pilots[k], *other = &pilots[i];
         if (!(one->cell == other->cell) || one->cell.network_run) continue;
+        place = pilots[i].place;
+        if (one->measure == other->measure) {
+          const double apart = std::max(kApart, 3 * std::hypot(one->noise, other->noise));
+          if (std::abs(one->value - other->value) > apart * std::max(one->value, other->value))
+            error(fmt::format("value: {} contradicts {} of the same run ({})", other->value_text(), one->value_text(),
+                              line_of(*one)));
+          continue;
+        }
         if (one->measure != Measure::kIteration) std::swap(one, other);
         if (one->measure != Measure::kIteration) continue;
         const double tokens = sizes_of(one->cell).second * scenario.training.batch;
@@ -197,7 +239,6 @@ struct Reader {
                           std::abs(std::log(other->value * one->value / tokens)) > kApart;
         const bool job =
             other->measure == Measure::kJob && other->value < (1 - kApart) * one->value * steps_of(one->cell);
-        place = pilots[i].place;
         if (rate)
           error(fmt::format("value: {} tokens/s contradict {} per iteration of {:.9g} tokens ({})", other->value_text(),
                             one->value_text(), tokens, line_of(pilots[k])));
@@ -255,7 +296,10 @@ struct Reader {
     }
     const auto measure = static_cast<Measure>(at - names.begin());
     const auto value = value_of(measure, row.at("value"));
-    if (cell && value) add({*cell, measure, *value, noise});
+    if (!cell || !value) return;
+    if (const std::string why = impossible(*cell, measure, *value); !why.empty())
+      return error(fmt::format("value: \"{}\" is impossible: {}", printable(row.at("value")).substr(0, 64), why));
+    add({*cell, measure, *value, noise});
   }
 };
 

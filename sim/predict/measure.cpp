@@ -180,20 +180,24 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
                      const Repetition& again, std::optional<double> launched) {
   Breakdown result;
   const Seconds end = timeline.end + Seconds{again.more()};
-  std::vector<TimeRange> computing, transferring, host_optimizer, launching;
+  std::vector<TimeRange> computing, transferring, host_optimizer, launching, others;
   auto passage = graph.passages().begin();
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     const TimeRange when{timeline.start[id], timeline.finish[id]};
     if (passage != graph.passages().end() && passage->task == id) {
       const Passage& one = *passage++;
-      if (one.device != device) continue;
+      if (one.device != device && !pipeline) continue;
       const PassageBegin begin = begin_of(one, timeline);
       const auto add = [&](std::vector<TimeRange>& ranges, const Inside::Span& span) {
         const double start = span.start(begin.gpu, begin.host);
         ranges.push_back({start, start + span.length});
         return Seconds{again.time(start, start + span.length)};
       };
+      if (one.device != device) {
+        for (const Inside::Span& span : one.inside->computing) add(others, span);
+        continue;
+      }
       for (const Inside::Span& span : one.inside->computing) result.compute += add(computing, span);
       for (const Inside::Span& span : one.inside->transferring) add(transferring, span);
     } else if (task.kind == TaskKind::kCompute && task.place == device) {
@@ -204,6 +208,8 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       const double took = when.finish - when.start, all = again.time(when.start, when.finish);
       part += Seconds{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
       computing.push_back(when);
+    } else if (task.kind == TaskKind::kCompute) {
+      if (pipeline) others.push_back(when);
     } else if (task.kind == TaskKind::kDelay && task.place == device) {
       launching.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
@@ -239,10 +245,11 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     result.exposed_communication = waiting;
     return result;
   }
-  computing = merged(std::move(computing));
-  transferring = merged(std::move(transferring));
-  result.exposed_communication = std::min(waiting, Seconds{length_outside(transferring, computing, again)});
-  result.pipeline_bubble = waiting - result.exposed_communication;
+  // Whether another one computes matters only where this one neither computes nor transfers.
+  transferring.insert(transferring.end(), computing.begin(), computing.end());
+  result.pipeline_bubble =
+      std::min(waiting, Seconds{length_outside(merged(std::move(others)), merged(std::move(transferring)), again)});
+  result.exposed_communication = waiting - result.pipeline_bubble;
   // Rounding left by sums of many events is no bubble.
   if (result.pipeline_bubble < end * kRounding) {
     result.exposed_communication = waiting;

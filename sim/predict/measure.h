@@ -33,8 +33,8 @@ inline double bytes_of(const Flow& flow, const Repetition& again) {
 // Adds up to the iteration's time.
 struct Breakdown {
   Seconds compute;                // forward and backward
-  Seconds exposed_communication;  // the GPU waits while a transfer of its own is under way, or for its collective
-  Seconds pipeline_bubble;        // it waits for other stages
+  Seconds exposed_communication;  // the GPU waits while a transfer of its own is under way, or no GPU computes
+  Seconds pipeline_bubble;        // it waits while others compute
   Seconds optimizer;
   Seconds overhead;  // launching
 };
@@ -59,7 +59,8 @@ struct LinkRates {
 std::vector<double> computing_times(const TaskGraph& graph);
 int slowest_device(const std::vector<double>& computing);
 
-// Breakdown of this GPU's time. In a pipeline, waiting without a transfer of its own is bubble. Where its host does not
+// Breakdown of this GPU's time. In a pipeline, waiting without a transfer of its own is bubble while another GPU computes; where
+// none does, messages between other stages are what it waits for. Where its host does not
 // repeat, but launches without a pause from the beginning on, it launches for `launched` seconds in all.
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device,
                      const Repetition& again = {}, std::optional<double> launched = {});

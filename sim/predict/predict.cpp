@@ -25,17 +25,6 @@
 namespace slmsim {
 namespace {
 
-// FLOPs for one sequence: all products forward, and backward those for gradients of inputs and of weights.
-Flops model_flops(const OperatorGraph& operators, bool anew = false) {
-  double sum = 0;
-  for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
-    const Operator& op = operators[v];
-    const double backward = op.unreached ? 0 : op.frozen ? 1 : 2;
-    sum += op.matrix.flops() * (1 + backward + (anew ? 1 : 0));
-  }
-  return Flops{sum};
-}
-
 // Alpa's formula, which is for models whose weights are all trained.
 FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
   const double sequences = request.scenario.training.batch;
@@ -226,6 +215,16 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
 }
 
 }  // namespace
+
+Flops model_flops(const OperatorGraph& operators, bool anew) {
+  double sum = 0;
+  for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
+    const Operator& op = operators[v];
+    const double backward = op.unreached ? 0 : op.frozen ? 1 : 2;
+    sum += op.matrix.flops() * (1 + backward + (anew ? 1 : 0));
+  }
+  return Flops{sum};
+}
 
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
   Prediction out;

@@ -124,6 +124,9 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});
 
+// FLOPs for one sequence: all products forward, with `anew` twice, and backward those for gradients of inputs and of weights.
+Flops model_flops(const OperatorGraph& operators, bool anew = false);
+
 // The task graph of one iteration of a plan, for traces.
 TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan);
 

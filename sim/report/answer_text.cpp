@@ -75,7 +75,7 @@ std::string best_text(const RunResult& result, const Verdict& v) {
                                   job_text(p, v.job)};
   if (const DeviceMemory* memory = fullest(p.memory))
     out.push_back(fmt::format("{:.1f} of {:.1f} GiB", memory->total().value / kGibi, memory->limit.value / kGibi));
-  if (p.bill.cost && *p.bill.cost > 0) out.push_back(fmt::format("{} {}", money_text(*p.bill.cost), p.bill.currency));
+  if (const std::string price = price_text(result, p); !price.empty()) out.push_back(price);
   if (v.fits && *v.fits < kSureToFit) out.push_back(fmt::format("fits: {}", percent(*v.fits)));
   // Where one GPU is all there is, nothing is picked.
   const bool is_choice = p.gpus > 1 || std::ranges::any_of(result.predictions, [&](const Prediction& other) {
@@ -213,13 +213,6 @@ TimeUnit unit_of(const std::vector<Seconds>& times, double least_value, std::ini
 
 TimeUnit job_unit(const std::vector<Seconds>& times) {
   return unit_of(times, 1, {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}});
-}
-
-std::string money_text(double amount) {
-  return amount == 0    ? "0"
-         : amount < 1   ? fmt::format("{:.2g}", amount)
-         : amount < 100 ? fmt::format("{:.2f}", amount)
-                        : fmt::format("{:.0f}", amount);
 }
 
 std::string label(const std::string& word) { return fmt::format("{:<{}}", word, kLabel); }

@@ -258,4 +258,24 @@ std::vector<std::string> remarks_of(const std::vector<const Prediction*>& predic
   return out;
 }
 
+std::string money_text(double amount) {
+  return amount == 0    ? "0"
+         : amount < 1   ? fmt::format("{:.2g}", amount)
+         : amount < 100 ? fmt::format("{:.2f}", amount)
+                        : fmt::format("{:.0f}", amount);
+}
+
+const JobOutcome* drawn_job(const RunResult& result, const Prediction& p) {
+  if (result.jobs.empty()) return nullptr;
+  const auto& job = result.jobs[&p - result.predictions.data()];
+  return job ? &*job : nullptr;
+}
+
+std::string price_text(const RunResult& result, const Prediction& p) {
+  const JobOutcome* job = drawn_job(result, p);
+  const bool of_job = job && job->cost;
+  const std::optional<double> cost = of_job ? job->cost->median : p.bill.cost;
+  return cost && *cost > 0 ? fmt::format("{} {}", money_text(*cost), of_job ? job->currency : p.bill.currency) : "";
+}
+
 }  // namespace slmsim

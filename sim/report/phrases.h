@@ -130,6 +130,10 @@ TimeUnit unit_of(const std::vector<Seconds>& times, double least_value, std::ini
 TimeUnit job_unit(const std::vector<Seconds>& times);  // s, min, h or d
 
 std::string money_text(double amount);
+// The whole job of one of the result's predictions; nullptr where none was drawn.
+const JobOutcome* drawn_job(const RunResult& result, const Prediction& p);
+// "4.41 USD": of the whole job where it was drawn, with egress, else of the iterations; empty where it is free or no price is stated.
+std::string price_text(const RunResult& result, const Prediction& p);
 // "BEST     ": what a line is about.
 std::string label(const std::string& word);
 // The text with bold labels, by a terminal's escape sequences.

@@ -231,9 +231,11 @@ std::string to_markdown(const std::vector<StepComparison>& steps, const std::vec
       "\n| stack | steps | time, median error | worst | peak memory, median error | worst "
       "|\n|---|--:|--:|--:|--:|--:|\n";
   const auto summary = [&](const std::string& what, const auto& time, const auto& memory) {
-    const ErrorSummary t = summary_of_errors(time), b = summary_of_errors(memory);
-    out += fmt::format("| {} | {} | {:.1f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n", what, time.size(), 100 * t.median,
-                       100 * t.worst, 100 * b.median, 100 * b.worst);
+    const auto errors = [](const ErrorSummary& s) {
+      return s.cells > 0 ? fmt::format("{:.1f} % | {:.1f} %", 100 * s.median, 100 * s.worst) : "- | -";
+    };
+    out += fmt::format("| {} | {} | {} | {} |\n", what, time.size(), errors(summary_of_errors(time)),
+                       errors(summary_of_errors(memory)));
   };
   for (const auto& [stack, errors] : by_stack) summary(stack, errors.first, errors.second);
   summary("all", times, memories);

@@ -85,20 +85,35 @@ std::vector<Overrides> changes_of(const Scenario& scenario, const Prediction& be
   return out;
 }
 
-// The cheapest offer below a cost. One at the edge of memory counts only where the answer is there itself.
+// The cheapest offer below a cost. One at the edge of memory counts only where the answer is there itself. Jobs are multiplied by
+// `factor`.
 struct Best {
   double cost = 0;
   bool at_edge = false;
   Objective objective = {};
+  double factor = 1;
   std::optional<Suggestion> found = {};
 
   void offer(const Prediction& p, const Overrides& set) {
     if (p.status != Status::kOk || (p.fit == Fit::kAtEdge && !at_edge) || cost_of(p, objective) >= cost) return;
     cost = cost_of(p, objective);
-    found =
-        Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)), p.job};
+    found = Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)),
+                       p.job * factor};
   }
 };
+
+// Offers are predicted at the fitted values; where a fit's prediction is the median over all points, they are compared with the
+// same prediction at these values.
+Best nothing_found(const RunResult& result, const Prediction& best) {
+  const Objective objective = result.scenario.selection.objective;
+  Best out{cost_of(best, objective) * (1 - kWorth), best.fit == Fit::kAtEdge, objective};
+  if (!result.uncertainty || result.uncertainty->fitted_to.empty()) return out;
+  const Prediction centre = predict_cells(result.scenario, std::vector{cell_of(best)}, {}).front();
+  if (!centre.is_timed()) return out;
+  out.cost = cost_of(centre, objective) * (1 - kWorth);
+  out.factor = best.job / centre.job;
+  return out;
+}
 
 // Tasks of a prediction like this one on a group.
 double work_on(const Scenario& scenario, const Prediction& p, const std::vector<std::string>& names) {
@@ -173,8 +188,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   const Scenario& scenario = result.scenario;
   const Group* group = group_of(scenario, best.group);
   if (!options.reload || !group || !best.plan) return std::nullopt;
-  const Objective objective = scenario.selection.objective;
-  Best fastest{cost_of(best, objective) * (1 - kWorth), best.fit == Fit::kAtEdge, objective};
+  Best fastest = nothing_found(result, best);
   double left = budget;
   const auto offer = [&](const Scenario& changed, const Candidate& cell, const Overrides& change) {
     const Group* on = group_of(changed, cell.group);

@@ -95,6 +95,16 @@ TEST(Init, WritesInventories) {
   }
 }
 
+TEST(Init, TakesTheHostfilesCountOfGpusOfTheCommandLine) {
+  const TemporaryFolder folder;
+  const std::string hosts = folder.write("hosts", "n1 slots=2\nn2\n");
+  for (const auto& [gpu, written] : {std::pair("a10", "[a10, a10]"), {"a10:3", "[a10, a10, a10]"}}) {
+    const RunOutcome run = slmsim_run({"init", "--ansible", hosts, "--gpu", gpu, "--force", folder.file("mine")});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(contents(folder.file("mine/platform.yaml")), HasSubstr(fmt::format("gpus: {}\n", written))) << gpu;
+  }
+}
+
 TEST(Init, WritesOverNothingUnlessForced) {
   const TemporaryFolder folder;
   const std::string kept = folder.write("platform.yaml", "old");

@@ -78,14 +78,32 @@ TEST(MeasuredSteps, AreComparedWithTheStepOfTheSameBatch) {
 }
 
 // One step in a list of its own, with further keys.
-MeasuredSteps read_one(const std::string& more) {
+MeasuredSteps read_one(const std::string& more, const std::string& step = "{\"median\": 0.1}") {
   const std::string file = own_file(".json");
   std::ofstream(file)
       << "[{\"schema\": \"slmsim/step/1\", \"hidden\": 64, \"heads\": 2, \"layers\": 2, \"sequence\": 128, "
          "\"vocabulary\": 256, \"intermediate\": 256, \"batch\": 4, \"status\": \"ok\", "
-         "\"step_s\": {\"median\": 0.1}, "
-      << more << "}]";
+         "\"step_s\": "
+      << step << ", " << more << "}]";
   return read_measured_steps(file);
+}
+
+TEST(MeasuredSteps, ThatTheGpuCannotHaveShownAreErrors) {
+  const auto error = [](const std::string& more, const char* gpu, const std::string& step) {
+    const auto errors =
+        errors_of([&] { compare_steps(read_one("\"precision\": \"fp16\", " + more, step).steps, gpu, "", {}); });
+    return errors.empty() ? "" : errors.front();
+  };
+  const std::string usual = "{\"median\": 0.1, \"least\": 0.09, \"most\": 0.11}";
+  const std::string h200 = "\"gpu\": \"NVIDIA H200\"";
+  EXPECT_EQ(error(h200, "h200", usual), "");
+  EXPECT_THAT(error(h200, "a30", usual), HasSubstr("measured on \"NVIDIA H200\", and a30 is"));
+  EXPECT_THAT(error("\"peak_allocated_bytes\": 26e9", "a30", usual), HasSubstr("more than the memory of a30, 24 GiB"));
+  EXPECT_THAT(error("\"peak_allocated_bytes\": 9.3", "a30", usual), HasSubstr("out of range"));
+  EXPECT_THAT(error(h200, "h200", "{\"median\": 0.2, \"most\": 0.11}"), HasSubstr("0.2 s is not from 0.2 to 0.11 s"));
+  // 6 x 98 304 weights x 512 tokens are 302 MFLOPs, of a T4's 65 TFLOP/s.
+  EXPECT_EQ(error("\"loss\": 1", "t4", "{\"median\": 10e-6}"), "");
+  EXPECT_THAT(error("\"loss\": 1", "t4", "{\"median\": 2e-6}"), HasSubstr("faster than the data sheet's peak of t4"));
 }
 
 TEST(MeasuredSteps, AreOfTheStackThatTrainsAlike) {

@@ -109,6 +109,23 @@ TEST(Pilots, FiguresThatNoRunShowsAreErrors) {
   for (const auto& error : errors) EXPECT_THAT(error, HasSubstr("is out of range"));
 }
 
+TEST(Pilots, FiguresBeyondTheDataSheetAreErrors) {
+  // Two A30 of 24 GiB and 165 TFLOP/s; a sequence of gpt2m is 6 x 353 M x 1024 FLOPs and more, 2.2 T.
+  const auto errors = errors_of([&] {
+    read_pilots(written("beyond.csv",
+                        "model,technique,group,what,value\n"
+                        "gpt2m,Data,gat,iteration,40 ms\n"
+                        "gpt2m,Data,gat,tokens_per_second,200000\n"
+                        "gpt2m,Data,gat,tflops_per_gpu,170\n"
+                        "gpt2m,Data,gat,peak_memory,25 GiB\n"
+                        "gpt2m,Data,gat,job,60 s\n"),
+                scenario());
+  });
+  ASSERT_EQ(errors.size(), 5);
+  for (const auto& error : errors) EXPECT_THAT(error, HasSubstr("is impossible"));
+  EXPECT_THAT(errors[3], HasSubstr("its GPUs have 24 GiB"));
+}
+
 // Made-up logs in each program's words; the first step warms up, the median of the others counts.
 TEST(TrainingLog, OfMegatronHasItsIterations) {
   const auto log = read_training_log(
@@ -308,6 +325,9 @@ TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
               ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "),
                                          HasSubstr(" tokens/s contradict 5 s"), HasSubstr("(line 2)"))));
   EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
+  EXPECT_THAT(errors("iteration,2 s", "iteration,2.2 s"), testing::IsEmpty());
+  EXPECT_THAT(errors("iteration,2 s", "iteration,4 s"),
+              ElementsAre(HasSubstr("4 s contradicts 2 s of the same run (line 2)")));
 }
 
 // As --group takes them.

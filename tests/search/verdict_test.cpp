@@ -171,6 +171,21 @@ TEST(Verdict, SuggestsWhatIsFaster) {
   EXPECT_NEAR(eager.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
 }
 
+TEST(Verdict, ComparesSuggestionsToAFitAtTheSameValues) {
+  // A fit whose median over all points is twice what its centre predicts.
+  Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
+  const Suggestion stated = *gat.verdicts().front().faster;
+  for (auto& p : gat.result.predictions) {
+    scale_times(p, 2);
+    p.job = p.job * 2.0;
+  }
+  gat.result.uncertainty.emplace().fitted_to = "runs.csv";
+  gat.result.uncertainty->cells.resize(gat.result.predictions.size());
+  const Suggestion fitted = *gat.verdicts().front().faster;
+  EXPECT_EQ(fitted.command, stated.command);
+  EXPECT_NEAR(fitted.job / stated.job, 2, 1e-9);
+}
+
 TEST(Verdict, SuggestsMixedPrecisionInPlaceOfFp32) {
   const Case fp32("docs/examples/2-two-gpus/scenario.yaml", {"training.precision=fp32"});
   const Verdict verdict = fp32.verdicts().front();

@@ -98,16 +98,7 @@ class AnsibleTree {
     Inventory out;
     for (const auto& host : order_) {
       lay_over(beneath[host], hosts_[host]);
-      Machine machine = read_host(host, beneath[host], places_[host]);
-      const auto slots = beneath[host].values.find("slots");
-      if (slots != beneath[host].values.end() && machine.gpus.size() == 1) {
-        const auto count = parse_number(slots->second);
-        if (!count || *count < 1 || *count > 1024)
-          throw InputError(beneath[host].places["slots"],
-                           "slots is not a number of GPUs; expected a whole number from 1 on");
-        machine.gpus.assign(static_cast<std::size_t>(*count), std::string(machine.gpus.front()));
-      }
-      out.machines.push_back(std::move(machine));
+      out.machines.push_back(read_host(host, beneath[host], places_[host]));
     }
     return out;
   }

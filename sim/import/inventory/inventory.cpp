@@ -115,13 +115,13 @@ Machine read_host(const std::string& name, const HostVariables& variables, const
   Machine machine;
   machine.name = name;
   machine.place = place;
-  Place at;
+  Place at, where;
+  const std::string* count = value_of(variables, {"gpu_count", "gpus_per_node", "slots"}, where);
+  if (count) machine.count = count_of(*count, where);
   if (const std::string* gpus = value_of(variables, {"gpus", "gpu", "gpu_type"}, at)) {
-    Place where;
-    const std::string* count = value_of(variables, {"gpu_count", "gpus_per_node"}, where);
     machine.gpus = read_gpus(*gpus, at);
     if (count && machine.gpus.size() == 1 && gpus->find(':') == std::string::npos)
-      machine.gpus.assign(static_cast<std::size_t>(count_of(*count, where)), std::string(machine.gpus.front()));
+      machine.gpus.assign(static_cast<std::size_t>(machine.count), std::string(machine.gpus.front()));
   }
   if (const std::string* site = value_of(variables, {"site", "location", "region", "datacenter"}, at))
     machine.site = *site;

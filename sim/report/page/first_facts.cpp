@@ -52,16 +52,10 @@ std::string probability_text(double probability) {
   return probability < 0.005 ? "under 1 %" : fmt::format("{:.0f} %", 100 * probability);
 }
 
-const JobOutcome* outcome_of(const ModelReport& report, const Prediction& pick) {
-  if (report.result.jobs.empty()) return nullptr;
-  const auto& job = report.result.jobs[&pick - report.result.predictions.data()];
-  return job ? &*job : nullptr;
-}
-
 Tile time_tile(const ModelReport& report, const Prediction& pick, const Sureness& sure, const std::string& missing) {
   Tile tile{"Time of the best choice", duration(pick.job), missing};
   if (sure.job) tile.note = fmt::format("{:.0f} % interval: {}", 100 * sure.level, between_text(*sure.job));
-  if (const JobOutcome* job = outcome_of(report, pick)) {
+  if (const JobOutcome* job = drawn_job(report.result, pick)) {
     tile.value = job_duration(job->length.median);
     tile.note = fmt::format("80 % interval: {} to {}; {} without failures", job_duration(job->length.low),
                             job_duration(job->length.high), duration(pick.job));
@@ -89,8 +83,7 @@ Tile sure_tile(const ModelReport& report, const Sureness& sure, const std::strin
 
 Tile cost_tile(const ModelReport& report, const Prediction& pick) {
   const std::string hours = fmt::format("{:.3g} GPU-hours", pick.gpu_hours());
-  const JobOutcome* job = outcome_of(report, pick);
-  const std::optional<double> cost = job && job->cost ? job->cost->median : pick.bill.cost;
+  const JobOutcome* job = drawn_job(report.result, pick);
   const std::string energy = job && job->energy ? fmt::format("{:.3g} kWh", job->energy->median / kJoulesPerKwh)
                              : pick.bill.energy
                                  ? fmt::format("at most {:.3g} kWh", pick.bill.energy->value / kJoulesPerKwh)
@@ -98,10 +91,9 @@ Tile cost_tile(const ModelReport& report, const Prediction& pick) {
   const auto listed = [](const std::string& a, const std::string& b) {
     return a.empty() || b.empty() ? a + b : a + ", " + b;
   };
-  if (!cost || *cost <= 0) return {"Cost", hours, listed(energy, cost ? "free of charge" : "no price is stated")};
-  return {"Cost",
-          fmt::format("{:.{}f} {}", *cost, *cost < 100 ? 2 : 0, job && job->cost ? job->currency : pick.bill.currency),
-          listed(hours, energy)};
+  const std::string price = price_text(report.result, pick);
+  if (!price.empty()) return {"Cost", price, listed(hours, energy)};
+  return {"Cost", hours, listed(energy, pick.bill.cost ? "free of charge" : "no price is stated")};
 }
 
 std::string fact(const char* name, const std::string& html) {
