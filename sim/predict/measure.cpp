@@ -71,6 +71,45 @@ double length_until(const std::vector<TimeRange>& all, double time, const Repeti
   return until(first_end) + each * rounds + until(again.from + beyond - rounds * again.length) - until(again.from);
 }
 
+// Times up to the end that these, merged and sorted, leave out.
+std::vector<TimeRange> between(const std::vector<TimeRange>& all, double end) {
+  std::vector<TimeRange> out;
+  double from = 0;
+  for (const TimeRange& one : all) {
+    if (one.start > from) out.push_back({from, one.start});
+    from = std::max(from, one.finish);
+  }
+  if (end > from) out.push_back({from, end});
+  return out;
+}
+
+// Computations of other devices, merged and sorted, without those that meet none of these times.
+std::vector<TimeRange> computed_by_others(const TaskGraph& graph, const Timeline& timeline, int device,
+                                          const std::vector<TimeRange>& idle) {
+  std::vector<TimeRange> out;
+  const auto add = [&](double start, double finish) {
+    const auto at = std::upper_bound(idle.begin(), idle.end(), start,
+                                     [](double time, const TimeRange& range) { return time < range.finish; });
+    if (at != idle.end() && at->start < finish) out.push_back({start, finish});
+  };
+  auto passage = graph.passages().begin();
+  for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    if (passage != graph.passages().end() && passage->task == id) {
+      const Passage& one = *passage++;
+      if (one.device == device) continue;
+      const PassageBegin begin = begin_of(one, timeline);
+      for (const Inside::Span& span : one.inside->computing) {
+        const double start = span.start(begin.gpu, begin.host);
+        add(start, start + span.length);
+      }
+    } else if (task.kind == TaskKind::kCompute && task.place != device) {
+      add(timeline.start[id], timeline.finish[id]);
+    }
+  }
+  return merged(std::move(out));
+}
+
 // Sorts what consists of a few sorted parts, as the flows of one connection after another: merging is cheaper than sorting.
 void sort_parts(std::vector<std::pair<double, double>>& all) {
   std::vector<std::size_t> ends;
@@ -180,24 +219,20 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
                      const Repetition& again, std::optional<double> launched) {
   Breakdown result;
   const Seconds end = timeline.end + Seconds{again.more()};
-  std::vector<TimeRange> computing, transferring, host_optimizer, launching, others;
+  std::vector<TimeRange> computing, transferring, host_optimizer, launching;
   auto passage = graph.passages().begin();
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     const TimeRange when{timeline.start[id], timeline.finish[id]};
     if (passage != graph.passages().end() && passage->task == id) {
       const Passage& one = *passage++;
-      if (one.device != device && !pipeline) continue;
+      if (one.device != device) continue;
       const PassageBegin begin = begin_of(one, timeline);
       const auto add = [&](std::vector<TimeRange>& ranges, const Inside::Span& span) {
         const double start = span.start(begin.gpu, begin.host);
         ranges.push_back({start, start + span.length});
         return Seconds{again.time(start, start + span.length)};
       };
-      if (one.device != device) {
-        for (const Inside::Span& span : one.inside->computing) add(others, span);
-        continue;
-      }
       for (const Inside::Span& span : one.inside->computing) result.compute += add(computing, span);
       for (const Inside::Span& span : one.inside->transferring) add(transferring, span);
     } else if (task.kind == TaskKind::kCompute && task.place == device) {
@@ -208,8 +243,6 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       const double took = when.finish - when.start, all = again.time(when.start, when.finish);
       part += Seconds{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
       computing.push_back(when);
-    } else if (task.kind == TaskKind::kCompute) {
-      if (pipeline) others.push_back(when);
     } else if (task.kind == TaskKind::kDelay && task.place == device) {
       launching.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
@@ -245,10 +278,10 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     result.exposed_communication = waiting;
     return result;
   }
-  // Whether another one computes matters only where this one neither computes nor transfers.
   transferring.insert(transferring.end(), computing.begin(), computing.end());
+  const auto idle = between(merged(std::move(transferring)), timeline.end.value);
   result.pipeline_bubble =
-      std::min(waiting, Seconds{length_outside(merged(std::move(others)), merged(std::move(transferring)), again)});
+      std::min(waiting, Seconds{overlap(idle, computed_by_others(graph, timeline, device, idle), again)});
   result.exposed_communication = waiting - result.pipeline_bubble;
   // Rounding left by sums of many events is no bubble.
   if (result.pipeline_bubble < end * kRounding) {
