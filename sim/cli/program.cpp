@@ -1,14 +1,12 @@
 #include "sim/cli/program.h"
 
 #include <algorithm>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/text.h"
+#include "sim/base/work.h"
 #include "sim/cli/command.h"
 
 namespace slmsim {
@@ -85,16 +83,6 @@ std::string missing_choices(const CLI::App& app) {
 std::string help_of(const CLI::App& app) {
   const auto verbs = app.get_subcommands();
   return verbs.empty() ? "slmsim --help" : fmt::format("slmsim {} --help", verbs.front()->get_name());
-}
-
-// Takes memory from the system in large blocks and keeps it, instead of returning it and clearing it anew for each iteration: a
-// tenth of a small run's time, a twentieth of a large one's.
-void keep_memory() {
-#ifdef __GLIBC__
-  mallopt(M_TOP_PAD, 16 << 20);
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that it accepts
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-#endif
 }
 
 int parse_and_run(int argc, char** argv) {

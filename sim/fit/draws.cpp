@@ -141,9 +141,8 @@ std::string to_yaml(const FitReport& report) {
                          posterior.unknowns[pair.second].name(), pair.correlation);
   }
   out +=
-      "# base: the measured value in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no. centre: as predicted at the "
-      "central "
-      "point.\nfit:\n";
+      "# base: the measured value in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no. centre: its prediction at the "
+      "central point.\nfit:\n";
   for (const auto& r : report.residuals) {
     Pilot predicted = r.pilot, low = r.pilot, high = r.pilot;
     predicted.value = r.predicted, low.value = r.low, high.value = r.high;
@@ -201,7 +200,7 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
       pilot.cell.group.push_back(name->scalar);
     pilot.measure = static_cast<Measure>(run.choice({"what", "Measured quantity."}, measure_names(), 0));
     pilot.value = run.number({"base", "Measured value in base units."}, {0, 1e30});
-    out.runs_at_centre.push_back(run.number({"centre", "Value expected at the central point."}, {0, 1e30}, 0));
+    out.runs_at_centre.push_back(run.number({"centre", "Value predicted at the central point."}, {0, 1e30}, 0));
     for (const char* key : {"measured", "fitted", "interval"}) run.ignore({key, "Recorded with the fit; not read."});
     if (!run.flag({"met", "Whether the run lies inside its interval."}, true))
       not_met.push_back(fmt::format("{} ({})", pilot.cell.text(), name_in(measure_names(), pilot.measure)));

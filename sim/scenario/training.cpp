@@ -114,7 +114,7 @@ class TrainingReader {
                                              fields_.path_of("optimizer"), name_in(precision_names(), t_.precision)));
     if (const Node* lora = fields_.child(
             {"lora", "Low-rank adapters (LoRA): only they are trained; the model's own parameters are frozen.",
-             "none"}))
+             "no adapters"}))
       t_.lora = read_lora(Fields(*lora, "training.lora", reading_));
     t_.rematerialisation =
         fields_.flag({"rematerialisation", "Whether only each layer's input is kept, and the rest recomputed."}, false);

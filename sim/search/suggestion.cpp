@@ -259,7 +259,9 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
     const Prediction& p = found.predictions.front();
     Overrides set = found.overrides.front();
     if (attempt.size() > 1) set.push_back(attempt.back());
-    return Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)),
+    // The search takes all GPUs.
+    const char* all = options.of_groups ? " (leave --group out)" : "";
+    return Suggestion{"--set " + set_words(set), fmt::format("{} on {}{}", p.technique->name, group_text(p.group), all),
                       p.job};
   }
   return std::nullopt;

@@ -342,7 +342,7 @@ std::vector<std::optional<Suggestion>> suggestions_of(const RunResult& result, c
 VerdictOptions verdict_options_of(const ScenarioFile& file, const Overrides& set, const Filter& filter) {
   LinkedScenario linked = link_scenario(file, set);
   narrow(linked.scenario, filter);
-  VerdictOptions out;
+  VerdictOptions out{.of_groups = !filter.groups.empty()};
   out.unknowns = unknowns_of(linked.scenario, linked.linked);
   std::vector<Override> own;
   for (const auto& text : set) own.push_back(parse_override(text));

@@ -54,6 +54,7 @@ struct VerdictOptions {
   Reload reload = {};                  // absent: no draws, no suggestions, no key assumption
   std::function<bool()> stop = {};     // called now and then; true: the remaining facts stay empty
   std::vector<Unknown> unknowns = {};  // of the scenario, with their priors; none: no draws and no key assumption
+  bool of_groups = false;              // the filter names groups of GPUs
   std::size_t threads = 1;             // more than one: `reload` is called from several at once
 };
 

@@ -8,6 +8,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "sim/base/work.h"
 #include "sim/collective/ring.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/predict/iterations.h"
@@ -273,6 +274,7 @@ BENCHMARK_CAPTURE(all_reduce_1024, steps, Detail::kSteps)->Unit(benchmark::kMill
 }  // namespace slmsim
 
 int main(int argc, char** argv) {
+  slmsim::keep_memory();  // as the program does
   // SimGrid's pool of links cannot grow after the first run: make it large enough for the largest case.
   slmsim::reserve_network(8192);
   benchmark::Initialize(&argc, argv);

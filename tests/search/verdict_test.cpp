@@ -252,6 +252,19 @@ TEST(Verdict, SuggestsWhatWouldFit) {
               1e-6 * verdict.would_fit->job.value);
 }
 
+TEST(Verdict, SaysThatWhatWouldFitMayBeOnOtherGpus) {
+  const std::filesystem::path file = kRoot / "scenarios/gat-amst.yaml";
+  const Overrides set = {"models=gpt2m", "techniques=[Data]", "platform.vms.gat.gpus=[rtx3070, rtx3070]",
+                         "software.framework_memory=4GiB"};
+  const Filter filter{.groups = {"gat"}};
+  Scenario scenario = load_scenario(file, set);
+  ASSERT_TRUE(narrow(scenario, filter).empty());
+  const RunResult result = run_scenario(scenario, {});
+  const auto fits = verdicts_of(result, verdict_options_of(ScenarioFile(file), set, filter)).front().would_fit;
+  ASSERT_TRUE(fits);
+  EXPECT_THAT(fits->choice, testing::HasSubstr(" (leave --group out)"));
+}
+
 TEST(Verdict, SuggestsNothingWhereNothingCanFit) {
   Overrides none = {"models=gpt2m", "groups=[[gat]]", "memory.framework_memory=21 GiB"};
   none.back() = "software.framework_memory=23 GiB";
