@@ -61,6 +61,7 @@ int next_verb(const NextOptions& options) {
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
   const auto predictions = predict(scenario, {.advice = false});
   std::vector<Forecast> centre;
+  centre.reserve(predictions.size());
   for (const auto& p : predictions) centre.push_back(forecast_of(p));
   const StandingRuns standing = standing_runs(draws, candidates, centre);
   ensemble.runs = standing.runs;
