@@ -30,7 +30,7 @@ namespace slmsim {
 struct MeasuredStep {
   std::string title, model, gpu;  // as in the file
   Place place;
-  std::string sizes;  // of the model, as YAML
+  std::string sizes;  // the model's, as YAML
   Node config;        // or its config.json
   int sequence = 1;
   int gpus = 1, batch = 1, micro_batches = 1;

@@ -18,7 +18,7 @@ struct Machine {
   std::string name;               // as in its file
   std::string site;               // empty: not stated
   std::vector<std::string> gpus;  // names of platforms/gpus, one each
-  int count = 0;                  // of its GPUs, where its file states no type of them; 0: not stated
+  int count = 0;                  // number of GPUs, where its file states one; 0: not stated
   std::optional<BytesPerSecond> nic;
   std::string nic_source;            // source of the NIC's rate
   std::optional<Watts> power_limit;  // for each GPU, below its board's full power
@@ -49,8 +49,8 @@ struct Inventory {
 // Parses "a10:2", "a10" or "t4,t4,a30:2", with names as gpu_called takes them. Throws InputError at `place`.
 std::vector<std::string> read_gpus(const std::string& text, const Place& place);
 
-// Variables of a host in an inventory: gpus (or gpu with gpu_count or slots), site (location, region), nic, vm_type. Others are ignored.
-// `places` are those of the values.
+// Variables of a host in an inventory: gpus (or gpu with gpu_count or slots), site (location, region), nic, vm_type. Others are
+// ignored. `places` are those of the values.
 struct HostVariables {
   std::map<std::string, std::string> values;
   std::map<std::string, Place> places;

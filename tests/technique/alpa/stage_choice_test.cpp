@@ -1,4 +1,5 @@
-// Pipelines that planner slmsim cuts: they fit into memory wherever a cut does, against all cuts and both orders of two GPUs.
+// Pipelines that planner slmsim cuts: by speed, memory and distance; and they fit into memory wherever a cut does, against all cuts
+// and both orders of two GPUs.
 #include <algorithm>
 #include <utility>
 #include <vector>
