@@ -60,10 +60,7 @@ int next_verb(const NextOptions& options) {
                                          scenario.selection.objective, kDrawnPoints, stop_at(options.time_limit));
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
   const auto predictions = predict(scenario, {.advice = false});
-  std::vector<Forecast> centre;
-  centre.reserve(predictions.size());
-  for (const auto& p : predictions) centre.push_back(forecast_of(p));
-  const StandingRuns standing = standing_runs(draws, candidates, centre);
+  const StandingRuns standing = standing_runs(draws, candidates, forecasts_of(predictions));
   ensemble.runs = standing.runs;
   const auto open = open_candidates(ensemble);
   NextRules rules = options.rules;

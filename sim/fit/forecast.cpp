@@ -80,6 +80,13 @@ Forecast forecast_of(const Prediction& p) {
   return f;
 }
 
+std::vector<Forecast> forecasts_of(const std::vector<Prediction>& predictions) {
+  std::vector<Forecast> out;
+  out.reserve(predictions.size());
+  for (const auto& p : predictions) out.push_back(forecast_of(p));
+  return out;
+}
+
 std::vector<Candidate> candidates_of(const Scenario& scenario) {
   std::vector<Candidate> out;
   for (const auto& model : scenario.models) {

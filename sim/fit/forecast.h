@@ -48,6 +48,7 @@ struct Forecast {
 };
 
 Forecast forecast_of(const Prediction& prediction);
+std::vector<Forecast> forecasts_of(const std::vector<Prediction>& predictions);
 
 // A scenario to predict at many points, for some cells each time.
 struct Experiment {

@@ -41,8 +41,7 @@ void judge(Experiment experiment, const Draws& draws, const IntervalRequest& req
            const std::function<bool()>& stop) {
   for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
   Forecaster forecaster({std::move(experiment)}, true);
-  std::vector<Forecast> exact;
-  for (const auto& p : result.predictions) exact.push_back(forecast_of(p));
+  const std::vector<Forecast> exact = forecasts_of(result.predictions);
   const bool fitted = !draws.fitted_to.empty();
   Ensemble ensemble = ensemble_of(draws, forecaster, fitted ? kFittedPoints : kPoints, stop, 0, exact);
   stop_if(stop);

@@ -95,18 +95,22 @@ struct Reader {
     return at == scenario.groups.end() ? nullptr : &*at;
   }
 
+  const Group& group_of(const Candidate& cell) const {
+    return *std::ranges::find_if(scenario.groups, [&](const Group& g) { return g.names == cell.group; });
+  }
+
   // Number of GPUs, and tokens per sequence.
   std::pair<int, double> sizes_of(const Candidate& cell) const {
-    const auto group = std::ranges::find_if(scenario.groups, [&](const Group& g) { return g.names == cell.group; });
-    return {static_cast<int>(group->devices.size()), static_cast<double>(model_named(scenario, cell.model).sequence)};
+    return {static_cast<int>(group_of(cell).devices.size()),
+            static_cast<double>(model_named(scenario, cell.model).sequence)};
   }
 
   // Why no run of the cell can show this; empty where one can.
   std::string impossible(const Candidate& cell, Measure measure, double value) const {
-    const auto group = std::ranges::find_if(scenario.groups, [&](const Group& g) { return g.names == cell.group; });
+    const Group& group = group_of(cell);
     FlopsPerSecond peak{0};
     Bytes memory{0};
-    for (const int device : group->devices) {
+    for (const int device : group.devices) {
       const Gpu& gpu = scenario.platform.devices[device].gpu;
       peak += peak_of(gpu, scenario.training.precision);
       memory = std::max(memory, gpu.memory);
@@ -121,7 +125,7 @@ struct Reader {
     if (measure == Measure::kJob) rate = iteration * steps_of(cell) / Seconds{value};
     if (measure == Measure::kTokensPerSecond)
       rate = sequence * (value / static_cast<double>(model.sequence)) / Seconds{1};
-    if (measure == Measure::kRate) rate = FlopsPerSecond{value * static_cast<double>(group->devices.size())};
+    if (measure == Measure::kRate) rate = FlopsPerSecond{value * static_cast<double>(group.devices.size())};
     if (rate <= peak) return "";
     return fmt::format("these are {} of its GPUs' {}", to_text(rate), to_text(peak));
   }
