@@ -42,6 +42,15 @@ int fitting_batch(const PlanRequest& request) {
 
 }  // namespace
 
+int fitting_micro_batches(const PlanRequest& request, int least) {
+  const int batch = request.scenario.training.batch;
+  for (int count = std::max(least, 1); count <= batch; ++count) {
+    if (batch % count == 0 && fits(with_micro_batches(request, count), request.operators, request.scenario))
+      return count;
+  }
+  return 0;
+}
+
 std::string largest_part(const DeviceMemory& m) {
   const MemoryPart largest = std::ranges::max(kMemoryParts, {}, [&](const MemoryPart& part) { return m.*part.bytes; });
   return fmt::format("{} {}", largest.name, to_text(m.*largest.bytes));
@@ -55,12 +64,8 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan, s
     return a.needed() - a.limit < b.needed() - b.limit;
   });
   std::vector<std::string> ways;
-  for (int count = plan.micro_batches + 1; count <= scenario.training.batch; ++count) {
-    if (scenario.training.batch % count == 0 && fits(with_micro_batches(request, count), operators, scenario)) {
-      ways.push_back(fmt::format("{} micro-batches in place of {}", count, plan.micro_batches));
-      break;
-    }
-  }
+  if (const int count = fitting_micro_batches(request, plan.micro_batches + 1); count > 0)
+    ways.push_back(fmt::format("{} micro-batches in place of {}", count, plan.micro_batches));
   if (const int other = fitting_batch(request); other > 0)
     ways.push_back(fmt::format("a batch of {}, which divides among {} GPUs", other, request.group.devices.size()));
   if (plan.recompute == Recompute::kNone) {

@@ -136,6 +136,9 @@ TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, co
 // `known`: predictions of the scenario, whose techniques on this group are not planned again.
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan, std::span<const Prediction> known = {});
 
+// The fewest micro-batches, `least` or more, with which a technique fits in memory; 0: no number up to the batch does.
+int fitting_micro_batches(const PlanRequest& request, int least);
+
 // The largest part of a GPU's memory: "activations 18.2 GiB".
 std::string largest_part(const DeviceMemory& memory);
 

@@ -1,6 +1,7 @@
 #include "sim/search/suggestion.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,8 @@ constexpr double kWorkOfSites = 4;
 constexpr double kWorkOfPlan = 150;
 // Micro-batches that repeat are simulated once (sim/predict/repeating.h).
 constexpr int kMostMicroBatches = 8;
+// Tasks of the predictions of ways to fit that need no search: about a second.
+constexpr double kWorkOfRemedies = 300'000;
 // Effort of the search for a way to fit: a fraction of a second.
 constexpr double kShortSearch = 0.005;
 // A change may multiply the tasks: a chain of a VM's GPUs (NCCL's tree) sends each chunk over each edge, where a ring of equal
@@ -94,11 +97,13 @@ struct Best {
   double factor = 1;
   std::optional<Suggestion> found = {};
 
-  void offer(const Prediction& p, const Overrides& set) {
-    if (p.status != Status::kOk || (p.fit == Fit::kAtEdge && !at_edge) || cost_of(p, objective) >= cost) return;
+  // Whether it is the cheapest so far.
+  bool offer(const Prediction& p, const Overrides& set) {
+    if (p.status != Status::kOk || (p.fit == Fit::kAtEdge && !at_edge) || cost_of(p, objective) >= cost) return false;
     cost = cost_of(p, objective);
     found = Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)),
                        p.job * factor};
+    return true;
   }
 };
 
@@ -150,6 +155,36 @@ std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& 
     }
   }
   return out;
+}
+
+// Techniques that lack memory, on the same GPUs with more micro-batches, with rematerialisation, or with both.
+void offer_remedies(const RunResult& result, const std::string& name, const VerdictOptions& options, Best& fastest) {
+  double left = kWorkOfRemedies;
+  for (const bool again : {false, true}) {
+    if (again && result.scenario.training.rematerialisation) return;
+    const Overrides first = again ? Overrides{"training.rematerialisation=yes"} : Overrides{};
+    const auto scenario = options.reload(first);
+    if (!scenario) continue;
+    const auto model = std::ranges::find(scenario->models, name, &Transformer::name);
+    if (model == scenario->models.end()) continue;
+    const OperatorGraph operators = build_operator_graph(*model);
+    for (const Prediction& p : result.predictions) {
+      if (p.model != name || p.status != Status::kOutOfMemory || !p.plan) continue;
+      const Group* group = group_of(*scenario, p.group);
+      const auto technique = std::ranges::find(scenario->techniques, p.technique, &TechniqueOptions::technique);
+      if (!group || technique == scenario->techniques.end()) continue;
+      const int now = p.plan->micro_batches;
+      const int count =
+          fitting_micro_batches({*scenario, *model, operators, *group, *technique}, again ? now : now + 1);
+      if (count == 0) continue;
+      Overrides set = first;
+      if (count != now) set.push_back(fmt::format("techniques.{}.micro_batches={}", p.technique->name, count));
+      left -= work_on(result.scenario, p, p.group);
+      if (left < 0 || (options.stop && options.stop())) return;
+      if (const auto changed = options.reload(set))
+        fastest.offer(predict_cells(*changed, std::vector{cell_of(p)}).front(), set);
+    }
+  }
 }
 
 }  // namespace
@@ -218,6 +253,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
       }
     }
   }
+  if (waiting_of(best) > kMostlyWaits) offer_remedies(result, best.model, options, fastest);
   // With other kernels, other GPUs may be the best.
   left = budget;
   for (const auto& change : of_kernels) {
@@ -232,6 +268,8 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
 
 std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string& model, const VerdictOptions& options) {
   if (!options.reload) return std::nullopt;
+  Best fastest{std::numeric_limits<double>::infinity(), false, result.scenario.selection.objective};
+  offer_remedies(result, model, options, fastest);
   PlanJob job;
   job.objective = PlanObjective::kTime;
   job.list = 1;
@@ -248,23 +286,23 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
       attempts.push_back({attempts.back().front(), half});
   }
   for (const Overrides& attempt : attempts) {
+    if (fastest.found && !attempt.empty()) break;
     auto scenario = attempt.empty() ? std::optional(result.scenario) : options.reload(attempt);
     if (!scenario) break;
     std::erase_if(scenario->models, [&](const Transformer& one) { return one.name != model; });
     if (!attempt.empty()) std::erase_if(scenario->techniques, changes_training);
     if (scenario->models.empty() || scenario->techniques.empty()) continue;
     const PlanReport report = find_plans(*scenario, job, crew);
-    const PlannedModel& found = report.models.front();
-    if (found.predictions.empty() || found.predictions.front().status != Status::kOk) continue;
-    const Prediction& p = found.predictions.front();
-    Overrides set = found.overrides.front();
+    const PlannedModel& planned = report.models.front();
+    if (planned.predictions.empty()) continue;
+    Overrides set = planned.overrides.front();
     if (attempt.size() > 1) set.push_back(attempt.back());
     // The search takes all GPUs.
-    const char* all = options.of_groups ? " (leave --group out)" : "";
-    return Suggestion{"--set " + set_words(set), fmt::format("{} on {}{}", p.technique->name, group_text(p.group), all),
-                      p.job};
+    fastest.at_edge = !fastest.found;
+    if (fastest.offer(planned.predictions.front(), set) && options.of_groups)
+      fastest.found->choice += " (leave --group out)";
   }
-  return std::nullopt;
+  return fastest.found;
 }
 
 }  // namespace slmsim

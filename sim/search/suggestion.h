@@ -27,8 +27,9 @@ double work_of(const Scenario& scenario, const Prediction& prediction);
 std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
                                       const VerdictOptions& options);
 
-// A way to run a model for which nothing runs: the best plan of a short search with the scenario's techniques, and then with all
-// that leave the training unchanged.
+// A way to run a model for which nothing runs: the scenario's techniques with more micro-batches or rematerialisation on the
+// same GPUs, or the best plan of a short search, whichever is faster; where neither runs, plans of all techniques that leave the
+// training unchanged.
 std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string& model, const VerdictOptions& options);
 
 }  // namespace slmsim

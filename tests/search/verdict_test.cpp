@@ -1,6 +1,8 @@
 // The first facts of a result. Each is checked by predicting again what it claims.
 #include "sim/search/verdict.h"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -250,6 +252,52 @@ TEST(Verdict, SuggestsWhatWouldFit) {
   ASSERT_TRUE(verdict.would_fit);
   EXPECT_NEAR(gat.job_with(*verdict.would_fit).value, verdict.would_fit->job.value,
               1e-6 * verdict.would_fit->job.value);
+}
+
+// Two regions of 4 GPUs, with layers that leave no room as it is. What would fit is no slower than the changes that `run` names
+// for a technique that does not fit.
+TEST(Verdict, SuggestsTheFastestWayToFit) {
+  const Overrides regions = {"techniques={DDP: {}, FSDP: {}, Pipeshard: {planner: slmsim}}",
+                             "groups=[all, each]",
+                             "models=qwen2.5-0.5b",
+                             "models.0.sequence=4096",
+                             "training.batch=64",
+                             "training.micro_batch=2",
+                             "training.precision=bf16",
+                             "software={stack: compiled}",
+                             "platform.vms.desk.gpus=[l4, l4, l4, l4]",
+                             "platform.vms.rented.gpus=[l4, l4, l4, l4]"};
+  int timed = 0;
+  for (const auto& [layers, own] :
+       std::map<std::string, std::string>{{"46", "techniques=[DDP]"}, {"300", "training.precision=bf16"}}) {
+    Overrides set = regions;
+    set.insert(set.end(), {"models.0.layers=" + layers, own});
+    const Case far("docs/examples/4-two-sites/scenario.yaml", set);
+    const Verdict verdict = far.verdicts().front();
+    ASSERT_FALSE(verdict.best) << layers;
+    ASSERT_TRUE(verdict.would_fit) << layers;
+    for (const auto* change : {"training.micro_batch=1", "training.rematerialisation=yes"}) {
+      Overrides changed = set;
+      changed.emplace_back(change);
+      for (const auto& p : run_scenario(load_scenario(far.file, changed), {}).predictions) {
+        if (p.status != Status::kOk || p.fit == Fit::kAtEdge) continue;
+        ++timed;
+        EXPECT_LE(verdict.would_fit->job.value, p.job.value * (1 + 1e-9)) << layers << " layers, " << change;
+      }
+    }
+    EXPECT_LE(far.job_with(*verdict.would_fit).value, verdict.would_fit->job.value * (1 + 1e-9));
+  }
+  EXPECT_GT(timed, 2);
+}
+
+// Shard over both sites runs, and takes weeks; with activations computed anew one site holds the model.
+TEST(Verdict, SuggestsAChangeThatLetsFewerGpusHoldTheModel) {
+  const Case gat("scenarios/gat-amst.yaml", {"models=gpt2m", "models.0.layers=200"});
+  const Verdict verdict = gat.verdicts().front();
+  ASSERT_TRUE(verdict.best && verdict.faster);
+  EXPECT_THAT(verdict.faster->command, testing::HasSubstr("training.rematerialisation=yes"));
+  EXPECT_LT(verdict.faster->job.value * 10, gat.result.predictions[*verdict.best].job.value);
+  EXPECT_NEAR(gat.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
 }
 
 TEST(Verdict, SaysThatWhatWouldFitMayBeOnOtherGpus) {
