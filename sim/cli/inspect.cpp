@@ -21,10 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path root_or_fail() {
+// Files of a folder below those with models/ or platforms/, by name.
+std::vector<std::pair<std::string, fs::path>> files_of(const std::string& folder) {
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
-  return roots.front();
+  std::vector<std::pair<std::string, fs::path>> out;
+  for (const auto& file : files_below(roots, folder)) out.emplace_back(file.stem().string(), file);
+  return out;
 }
 
 std::string check_sweep(const std::string& file) {
@@ -76,11 +79,11 @@ int check(const std::vector<std::string>& files) {
   return kDone;
 }
 
-std::string list_gpus(const fs::path& root) {
+std::string list_gpus() {
   std::string out;
-  for (const auto& name : names_in(root / "platforms/gpus")) {
+  for (const auto& [name, file] : files_of(kGpuFile.folder)) {
     Reading reading;
-    const Gpu gpu = read_gpu(read_yaml(root / "platforms/gpus" / (name + ".yaml")), name, reading);
+    const Gpu gpu = read_gpu(read_yaml(file), name, reading);
     reading.check();
     out += fmt::format("{:<12} {:<32} {:<8} {:>8}  {:>10}  {:>12} fp16\n", name, printable(gpu.title), gpu.architecture,
                        to_text(gpu.memory), to_text(gpu.memory_bandwidth), to_text(gpu.peak[0]));
@@ -88,11 +91,11 @@ std::string list_gpus(const fs::path& root) {
   return out;
 }
 
-std::string list_models(const fs::path& root) {
+std::string list_models() {
   std::string out;
-  for (const auto& name : names_in(root / "models")) {
+  for (const auto& [name, file] : files_of(kModelFile.folder)) {
     Reading reading;
-    const auto m = read_transformer(read_yaml(root / "models" / (name + ".yaml")), name, name, reading);
+    const auto m = read_transformer(read_yaml(file), name, name, reading);
     reading.check();
     out += fmt::format("{:<14} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n", m.name,
                        parameter_count(build_operator_graph(m)) / 1e6, m.layers, m.hidden, m.heads, m.sequence,
@@ -101,11 +104,11 @@ std::string list_models(const fs::path& root) {
   return out;
 }
 
-std::string list_platforms(const fs::path& root) {
+std::string list_platforms() {
   std::string out;
-  for (const auto& name : names_in(root / "platforms")) {
+  for (const auto& [name, file] : files_of(kPlatformFile.folder)) {
     Reading reading;
-    const Platform platform = read_platform(link_platform(root / "platforms" / (name + ".yaml")), name, reading);
+    const Platform platform = read_platform(link_platform(file), name, reading);
     reading.check();
     out += fmt::format("{:<12}", name);
     for (const auto& vm : platform.vms) {
@@ -118,20 +121,19 @@ std::string list_platforms(const fs::path& root) {
   return out;
 }
 
-std::string list_scenarios(const fs::path& root) {
+std::string list_scenarios() {
   std::string out;
-  for (const auto& name : names_in(root / "scenarios"))
-    out +=
-        fmt::format("{:<12} {}\n", name, printable(load_scenario(root / "scenarios" / (name + ".yaml")).description));
+  for (const auto& [name, file] : files_of("scenarios"))
+    out += fmt::format("{:<12} {}\n", name, printable(load_scenario(file).description));
   return out;
 }
 
-std::string list_stacks(const fs::path& root) {
+std::string list_stacks() {
   std::string out;
-  for (const auto& name : names_in(root / kStackFile.folder)) {
+  for (const auto& [name, file] : files_of(kStackFile.folder)) {
     Reading reading;
     Software stack;
-    read_stack(read_yaml(root / kStackFile.folder / (name + ".yaml")), "", reading, stack);
+    read_stack(read_yaml(file), "", reading, stack);
     reading.check();
     const bool counted = stack.kernels[static_cast<std::size_t>(KernelPart::kProduct)].has_value();
     out += fmt::format("{:<15} {}; attention {}, {} per {} on the host\n", name, printable(stack.title),
@@ -141,30 +143,29 @@ std::string list_stacks(const fs::path& root) {
   return out;
 }
 
-std::string list_formats(const fs::path&) {
+std::string list_formats() {
   std::string out;
   for (const auto& format : import_formats())
     out += fmt::format("{:<15} {}\n{:<15} {}\n", format.name, format.about, "", format.columns);
   return out;
 }
 
-std::string list_techniques(const fs::path&) { return to_technique_table(); }
+std::string list_techniques() { return to_technique_table(); }
 
 struct Listing {
   const char* what;
-  std::string (*text)(const fs::path& root);
-  bool of_files = true;
+  std::string (*text)();
 };
-constexpr Listing kListings[] = {{"models", list_models},         {"gpus", list_gpus},
-                                 {"platforms", list_platforms},   {"scenarios", list_scenarios},
-                                 {"stacks", list_stacks},         {"techniques", list_techniques, false},
-                                 {"formats", list_formats, false}};
+constexpr Listing kListings[] = {{"models", list_models},       {"gpus", list_gpus},
+                                 {"platforms", list_platforms}, {"scenarios", list_scenarios},
+                                 {"stacks", list_stacks},       {"techniques", list_techniques},
+                                 {"formats", list_formats}};
 
 int list(const std::string& what, const std::string& format) {
   const auto* found = std::ranges::find_if(kListings, [&](const Listing& listing) { return listing.what == what; });
   const bool json = format == "json";
   if (json && found->text != list_techniques) throw InputError({}, "only techniques are listed as JSON");
-  write_result(json ? to_technique_json() : found->text(found->of_files ? root_or_fail() : fs::path()), "");
+  write_result(json ? to_technique_json() : found->text(), "");
   return kDone;
 }
 

@@ -150,7 +150,7 @@ class PlatformReader {
     const FileKey price =
         FileKey{"price_per_hour", "Price per hour with all its GPUs; overrides its type's.", "its type's"}.matters_to(
             Use::kPrice);
-    if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, {0, 1e6});
+    if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, kPriceRange);
     if (const Node* tcp = fields.child({"tcp", "TCP settings that override those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
     const auto gpus = fields.list({"gpus", "Its GPUs, one entry each; GPU 0 of VM gat is called gat/0."},

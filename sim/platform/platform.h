@@ -17,6 +17,7 @@ inline constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to
 inline constexpr Range<Bytes> kMtuRange{{576}, {65536}};
 inline constexpr Range<double> kLossRange{0.0, 0.5};
 inline constexpr Range<Bytes> kHostMemoryRange{{64 * kMebi}, {65536 * kGibi}};
+inline constexpr Range<double> kPriceRange{0, 1e6};  // per hour
 
 // The algorithm that sizes the send window, by Linux's names (RFC 5681, RFC 9438, BBR).
 enum class CongestionControl { kReno, kCubic, kBbr };

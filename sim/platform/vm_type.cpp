@@ -92,6 +92,7 @@ bool holds(const VmType& type, const std::string& key, const std::string& value)
   Fields fields(own, "", reading);
   return fields.quantity<BytesPerSecond>({"nic", ""}, kNetRange, type.nic) == type.nic &&
          fields.quantity<Bytes>({"host_memory", ""}, kHostMemoryRange, type.host_memory) == type.host_memory &&
+         (key != "price_per_hour" || fields.number({"price_per_hour", ""}, kPriceRange) == type.price_per_hour) &&
          read_tcp(fields, &type.tcp) == type.tcp;
 }
 
@@ -137,7 +138,7 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
       FileKey{"price_per_hour", "Price of one such VM per hour, with all its GPUs; 0 if it is your own.",
               "no cost is reported"}
           .matters_to(Use::kPrice);
-  if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
+  if (fields.has(price.name)) type.price_per_hour = fields.number(price, kPriceRange);
   type.currency = fields.name({"currency", "Currency of price_per_hour, as a three-letter code."}, "USD");
   const FileKey host{"host",
                      "Time that its host needs to launch operators, as a factor on the software stacks' figures; "

@@ -295,7 +295,7 @@ std::string verdict_text(const RunResult& result, const Verdict& v, bool searche
 namespace {
 
 // A line for each of the first reasons.
-std::string refusals_text(std::vector<const Prediction*> cannot) {
+std::string refusals_text(const std::string& word, std::vector<const Prediction*> cannot) {
   constexpr std::size_t kMostReasons = 3;
   std::string out;
   for (std::size_t n = 0; n < kMostReasons && !cannot.empty(); ++n) {
@@ -306,23 +306,26 @@ std::string refusals_text(std::vector<const Prediction*> cannot) {
       return p->reason == reason;
     });
     if (reason.size() > kTextWidth) reason = reason.substr(0, reason.find(';'));
-    out += folded(label("CANNOT"), places_of(same), ": " + reason);
+    out += folded(label(word), places_of(same), ": " + reason);
   }
-  if (!cannot.empty()) out += wrapped(label("CANNOT"), fmt::format("{} more: --all", cannot.size()));
+  if (!cannot.empty()) out += wrapped(label(word), fmt::format("{} more: --all", cannot.size()));
   return out;
 }
 
 }  // namespace
 
 std::string misfits_text(const RunResult& result, const std::string& model) {
-  std::vector<const Prediction*> large, cannot;
+  std::vector<const Prediction*> large, off_gpu, cannot;  // off_gpu: lack memory of a host or room on a drive
   const Prediction* nearest = nullptr;  // to fitting
   double low = 0, high = 0, limit = 0, least = 0;
   for (const auto& p : result.predictions) {
     if (p.model != model || p.status == Status::kOk) continue;
-    (p.status == Status::kOutOfMemory ? large : cannot).push_back(&p);
-    const DeviceMemory* memory = p.status == Status::kOutOfMemory ? fullest(p.memory) : nullptr;
-    if (!memory) continue;
+    const DeviceMemory* memory = fullest(p.memory);
+    if (p.status != Status::kOutOfMemory || !memory || memory->fits()) {
+      (p.status == Status::kOutOfMemory ? off_gpu : cannot).push_back(&p);
+      continue;
+    }
+    large.push_back(&p);
     const double need = memory->total().value / kGibi;
     low = low == 0 ? need : std::min(low, need);
     high = std::max(high, need);
@@ -338,7 +341,7 @@ std::string misfits_text(const RunResult& result, const std::string& model) {
       after += fmt::format("; {} would fit with {}", place_of(*nearest), remedy);
     out += folded(label("NO FIT"), places_of(large), after);
   }
-  return out + refusals_text(std::move(cannot));
+  return out + refusals_text("NO FIT", std::move(off_gpu)) + refusals_text("CANNOT", std::move(cannot));
 }
 
 std::string assumed_list(const std::vector<Assumption>& assumptions) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <dlfcn.h>
 #include <link.h>
+#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -104,6 +105,17 @@ std::vector<std::string> known_names(const std::vector<fs::path>& roots, const F
     }
   }
   return names;
+}
+
+std::vector<fs::path> files_below(const std::vector<fs::path>& roots, const std::string& folder) {
+  std::map<std::string, fs::path> files;
+  for (const auto& root : roots) {
+    for (const auto& name : names_in(root / folder)) files.try_emplace(name, root / folder / (name + ".yaml"));
+  }
+  std::vector<fs::path> out;
+  out.reserve(files.size());
+  for (const auto& [name, file] : files) out.push_back(file);
+  return out;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {

@@ -20,6 +20,10 @@ std::filesystem::path find_named(const std::vector<std::filesystem::path>& roots
 // All names that would be found, those of the nearest folder first.
 std::vector<std::string> known_names(const std::vector<std::filesystem::path>& roots, const FileKind& kind);
 
+// The files that the names of a folder below the roots find, by name: of equal names, the nearest root's.
+std::vector<std::filesystem::path> files_below(const std::vector<std::filesystem::path>& roots,
+                                               const std::string& folder);
+
 // Whether the word has the form org/name of Hugging Face's hub.
 bool is_hub_id(const std::string& word);
 // "get its config.json: hf download org/name ...".

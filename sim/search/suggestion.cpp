@@ -1,6 +1,7 @@
 #include "sim/search/suggestion.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
@@ -157,8 +158,10 @@ std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& 
   return out;
 }
 
-// Techniques that lack memory, on the same GPUs with more micro-batches, with rematerialisation, or with both.
-void offer_remedies(const RunResult& result, const std::string& name, const VerdictOptions& options, Best& fastest) {
+// Techniques that lack memory, on the same GPUs with more micro-batches, with rematerialisation, or with both; at the edge of
+// memory with the next number of micro-batches, too.
+void offer_remedies(const RunResult& result, const std::string& name, const VerdictOptions& options,
+                    const std::function<void(const Prediction&, const Overrides&)>& offer) {
   double left = kWorkOfRemedies;
   for (const bool again : {false, true}) {
     if (again && result.scenario.training.rematerialisation) return;
@@ -173,16 +176,23 @@ void offer_remedies(const RunResult& result, const std::string& name, const Verd
       const Group* group = group_of(*scenario, p.group);
       const auto technique = std::ranges::find(scenario->techniques, p.technique, &TechniqueOptions::technique);
       if (!group || technique == scenario->techniques.end()) continue;
+      const PlanRequest request{*scenario, *model, operators, *group, *technique};
       const int now = p.plan->micro_batches;
-      const int count =
-          fitting_micro_batches({*scenario, *model, operators, *group, *technique}, again ? now : now + 1);
-      if (count == 0) continue;
-      Overrides set = first;
-      if (count != now) set.push_back(fmt::format("techniques.{}.micro_batches={}", p.technique->name, count));
-      left -= work_on(result.scenario, p, p.group);
-      if (left < 0 || (options.stop && options.stop())) return;
-      if (const auto changed = options.reload(set))
-        fastest.offer(predict_cells(*changed, std::vector{cell_of(p)}).front(), set);
+      bool at_edge = true;
+      for (int least = again ? now : now + 1; at_edge;) {
+        const int count = fitting_micro_batches(request, least);
+        if (count == 0) break;
+        left -= work_on(result.scenario, p, p.group);
+        if (left < 0 || (options.stop && options.stop())) return;
+        Overrides set = first;
+        if (count != now) set.push_back(fmt::format("techniques.{}.micro_batches={}", p.technique->name, count));
+        const auto changed = options.reload(set);
+        if (!changed) break;
+        const Prediction fits = predict_cells(*changed, std::vector{cell_of(p)}).front();
+        offer(fits, set);
+        at_edge = fits.fit == Fit::kAtEdge;
+        least = count + 1;
+      }
     }
   }
 }
@@ -253,7 +263,8 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
       }
     }
   }
-  if (waiting_of(best) > kMostlyWaits) offer_remedies(result, best.model, options, fastest);
+  if (waiting_of(best) > kMostlyWaits)
+    offer_remedies(result, best.model, options, [&](const auto& p, const auto& set) { fastest.offer(p, set); });
   // With other kernels, other GPUs may be the best.
   left = budget;
   for (const auto& change : of_kernels) {
@@ -269,7 +280,12 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
 std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string& model, const VerdictOptions& options) {
   if (!options.reload) return std::nullopt;
   Best fastest{std::numeric_limits<double>::infinity(), false, result.scenario.selection.objective};
-  offer_remedies(result, model, options, fastest);
+  Best at_edge{fastest.cost, true, fastest.objective};
+  offer_remedies(result, model, options, [&](const auto& p, const auto& set) {
+    fastest.offer(p, set);
+    at_edge.offer(p, set);
+  });
+  const auto found_any = [&] { return fastest.found || at_edge.found; };
   PlanJob job;
   job.objective = PlanObjective::kTime;
   job.list = 1;
@@ -286,7 +302,7 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
       attempts.push_back({attempts.back().front(), half});
   }
   for (const Overrides& attempt : attempts) {
-    if (fastest.found && !attempt.empty()) break;
+    if (found_any() && !attempt.empty()) break;
     auto scenario = attempt.empty() ? std::optional(result.scenario) : options.reload(attempt);
     if (!scenario) break;
     std::erase_if(scenario->models, [&](const Transformer& one) { return one.name != model; });
@@ -298,11 +314,12 @@ std::optional<Suggestion> way_to_fit(const RunResult& result, const std::string&
     Overrides set = planned.overrides.front();
     if (attempt.size() > 1) set.push_back(attempt.back());
     // The search takes all GPUs.
-    fastest.at_edge = !fastest.found;
-    if (fastest.offer(planned.predictions.front(), set) && options.of_groups)
-      fastest.found->choice += " (leave --group out)";
+    for (Best* best : {&fastest, &at_edge}) {
+      if (best->offer(planned.predictions.front(), set) && options.of_groups)
+        best->found->choice += " (leave --group out)";
+    }
   }
-  return fastest.found;
+  return fastest.found ? fastest.found : at_edge.found;
 }
 
 }  // namespace slmsim

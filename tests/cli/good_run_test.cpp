@@ -207,6 +207,21 @@ TEST(List, NamesWhatTheFoldersHold) {
     EXPECT_THAT(expect_done({"list", "techniques"}).out, HasSubstr(technique));
 }
 
+// A folder with a model of its own adds to what ships, and its gpt2m is the one that a scenario there names.
+TEST(List, NamesWhatShipsBesideTheUsersOwn) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("models"));
+  for (const std::string name : {"gpt2m", "mine"}) {
+    folder.write(
+        "models/" + name + ".yaml",
+        "name: " + name + "\nfamily: gpt2\nlayers: 2\nhidden: 64\nheads: 4\nsequence: 128\nvocabulary: 1000\n");
+  }
+  EXPECT_EQ(slmsim_run({"list", "gpus"}, folder.file(".")).out, expect_done({"list", "gpus"}).out);
+  const std::string models = slmsim_run({"list", "models"}, folder.file(".")).out;
+  EXPECT_THAT(models, AllOf(HasSubstr("mine "), HasSubstr("gpt2-xl ")));
+  EXPECT_THAT(models.substr(models.find("gpt2m ")), HasSubstr("0 M parameters, 2 layers of 64"));
+}
+
 TEST(Check, FindsNothingWrongWithWhatShips) {
   std::vector<std::string> words = {"check", "tests/data/hf/gpt2-medium/config.json",
                                     "tests/data/hf/llama-7b/config.json"};

@@ -273,5 +273,16 @@ TEST(Assumption, TellsWhatFilesCallAssumedInferredOrTypical) {
   for (const char* known : {"measured", "datasheet"}) EXPECT_EQ(with(known), "") << known;
 }
 
+TEST(Assumption, ForgetsATypesPriceWhereTheVmStatesItsOwn) {
+  const auto price = [](const Overrides& set) {
+    return about(load_scenario(SLMSIM_SOURCE_DIR "/docs/examples/1-one-gpu/scenario.yaml", set),
+                 "platform.vms.desk.type.price_per_hour");
+  };
+  Overrides set = {"platform.vms.desk.type=aws-g4dn-xlarge"};
+  EXPECT_THAT(price(set), testing::HasSubstr("price_per_hour 0.526"));
+  set.emplace_back("platform.vms.desk.price_per_hour=0.5");
+  EXPECT_EQ(price(set), "");
+}
+
 }  // namespace
 }  // namespace slmsim::assumption_test
