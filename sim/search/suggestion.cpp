@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -97,11 +98,13 @@ struct Best {
   Objective objective = {};
   double factor = 1;
   std::optional<Suggestion> found = {};
+  Overrides change = {};  // of what is found
 
   // Whether it is the cheapest so far.
   bool offer(const Prediction& p, const Overrides& set) {
     if (p.status != Status::kOk || (p.fit == Fit::kAtEdge && !at_edge) || cost_of(p, objective) >= cost) return false;
     cost = cost_of(p, objective);
+    change = set;
     found = Suggestion{"--set " + set_words(set), fmt::format("{} on {}", p.technique->name, group_text(p.group)),
                        p.job * factor};
     return true;
@@ -248,6 +251,28 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     if (is_of_kernels(change)) of_kernels.push_back(change);
     const auto changed = left < 0 ? std::nullopt : options.reload(change);
     if (changed) offer(*changed, cell_of(best), change);
+  }
+  // Together with what is found, fewer micro-batches compute more at once, as long as each halving is worth it.
+  const std::string key = fmt::format("techniques.{}.micro_batches=", best.technique->name);
+  Overrides found = fastest.change;
+  const int now = best.plan->micro_batches;
+  int last = now;
+  std::erase_if(found, [&](const std::string& one) {
+    if (!one.starts_with(key)) return false;
+    last = std::stoi(one.substr(key.size()));
+    return true;
+  });
+  left = budget;
+  for (int count = last / 2; fastest.found && last <= now && count >= 1; count /= 2) {
+    Overrides more = found;
+    more.push_back(key + std::to_string(count));
+    const auto changed = scenario.training.batch % count == 0 ? options.reload(more) : std::nullopt;
+    if (!changed) break;
+    const double before = std::exchange(fastest.cost, fastest.cost * (1 - kWorth));
+    offer(*changed, cell_of(best), more);
+    if (fastest.change == more) continue;
+    fastest.cost = before;
+    break;
   }
   const auto names = other_techniques(scenario);
   auto with_others = names.empty() ? std::nullopt : options.reload(techniques_of(names));

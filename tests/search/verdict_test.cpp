@@ -173,6 +173,27 @@ TEST(Verdict, SuggestsWhatIsFaster) {
   EXPECT_NEAR(eager.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
 }
 
+// Eager kernels on one sequence at a time: a compiled stack, and then all that one step computes at once.
+TEST(Verdict, SuggestsFewerMicroBatchesTogetherWithOtherKernels) {
+  const Case gpu("docs/examples/1-one-gpu/scenario.yaml",
+                 {"software={stack: eager}", "techniques=[DDP]", "training.batch=16", "training.micro_batch=1",
+                  "training.precision=bf16", "platform.vms.desk.gpus=[a100-80]"});
+  const Verdict verdict = gpu.verdicts().front();
+  ASSERT_TRUE(verdict.faster);
+  EXPECT_THAT(verdict.faster->command, testing::AllOf(testing::HasSubstr("--set software.stack=compiled"),
+                                                      testing::HasSubstr("--set techniques.DDP.micro_batches=")));
+  EXPECT_NEAR(gpu.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
+  EXPECT_LT(verdict.faster->job.value, 0.95 * gpu.job_with({"--set software.stack=compiled", "", {}}).value);
+  // One more halving is worth less than 5 %, or does not fit.
+  const std::string& command = verdict.faster->command;
+  const std::size_t at = command.rfind('=') + 1;
+  const int count = std::stoi(command.substr(at));
+  if (count > 1) {
+    const Suggestion next{command.substr(0, at) + std::to_string(count / 2), "", {}};
+    EXPECT_GT(gpu.job_with(next).value, 0.95 * verdict.faster->job.value);
+  }
+}
+
 TEST(Verdict, ComparesSuggestionsToAFitAtTheSameValues) {
   // A fit whose median over all points is twice what its centre predicts.
   Case gat("scenarios/gat-amst.yaml", {"models=gpt2m"});
