@@ -153,8 +153,9 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
       "\n" + wrapped("", fmt::format("{}: {} choices; {} planned, {}{} do not fit, {} simulated; {}", m.model,
                                      s.choices, s.assessed, refused > 0 ? fmt::format("{} cannot run, ", refused) : "",
                                      s.unfit, s.simulated,
-                                     s.proven                      ? "no other is better than the first"
-                                     : s.stopped                   ? "stopped before the end"
+                                     s.proven       ? "no other is better than the first"
+                                     : s.given_left ? "stopped before all that slmsim run compares was tried"
+                                     : s.stopped    ? "stopped before the end"
                                      : std::isfinite(s.least_left) ? "the others were not evaluated"
                                                                    : "no better one among them"));
   out += refused_text(s);

@@ -245,6 +245,7 @@ class Search {
     }
     try_all(given);
     if (options_.kinds) settle(given);
+    result_.given_left = result_.stopped;
     effort_ = spent;
     effort_wanted_ = wanted;
   }

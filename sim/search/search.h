@@ -76,6 +76,7 @@ struct SearchResult {
   std::vector<RefusedChoices> refused;  // cannot run for another reason, the most frequent kind first
   bool proven = false;                  // no other choice is better than the first
   bool stopped = false;                 // by options.stop
+  bool given_left = false;              // stopped before the scenario's own choices were tried or ruled out
   bool thinned = false;                 // there were too many groups of GPUs, and some were left out
   double least_left = 0;                // not proven: lower bound of the cost of the unvisited choices
 };

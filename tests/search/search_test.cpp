@@ -132,7 +132,7 @@ TEST(Search, StopsWhenItIsTold) {
   SearchOptions options;
   options.stop = [] { return true; };
   const SearchResult found = search(space, evaluator_of(space), options);
-  EXPECT_TRUE(found.stopped);
+  EXPECT_TRUE(found.stopped && found.given_left);
   EXPECT_FALSE(found.proven);
   EXPECT_TRUE(found.best.empty());
 }
