@@ -108,13 +108,8 @@ struct Reader {
   // Why no run of the cell can show this; empty where one can.
   std::string impossible(const Candidate& cell, Measure measure, double value) const {
     const Group& group = group_of(cell);
-    FlopsPerSecond peak{0};
     Bytes memory{0};
-    for (const int device : group.devices) {
-      const Gpu& gpu = scenario.platform.devices[device].gpu;
-      peak += peak_of(gpu, scenario.training.precision);
-      memory = std::max(memory, gpu.memory);
-    }
+    for (const int device : group.devices) memory = std::max(memory, scenario.platform.devices[device].gpu.memory);
     if (measure == Measure::kPeakMemory)
       return value > memory.value ? fmt::format("its GPUs have {}", to_text(memory)) : "";
     const Transformer& model = model_named(scenario, cell.model);
@@ -126,6 +121,7 @@ struct Reader {
     if (measure == Measure::kTokensPerSecond)
       rate = sequence * (value / static_cast<double>(model.sequence)) / Seconds{1};
     if (measure == Measure::kRate) rate = FlopsPerSecond{value * static_cast<double>(group.devices.size())};
+    const FlopsPerSecond peak = peak_of_group(scenario, group);
     if (rate <= peak) return "";
     return fmt::format("these are {} of its GPUs' {}", to_text(rate), to_text(peak));
   }

@@ -34,15 +34,6 @@ FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterati
   return flops * iterations / time / static_cast<double>(gpus);
 }
 
-FlopsPerSecond peak_of_group(const PlanRequest& request) {
-  FlopsPerSecond peak{0};
-  for (const int device : request.group.devices) {
-    const Gpu& gpu = request.scenario.platform.devices[device].gpu;
-    peak += peak_of(gpu, request.scenario.training.precision);
-  }
-  return peak;
-}
-
 // Beyond this multiple of the memory, times are of no use and the graphs of absurd models take long.
 constexpr double kTimedMisfit = 16;
 
@@ -208,13 +199,21 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
   const double passes = workload.backward ? 1.0 : 1.0 / 3.0;
   out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
-  out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
+  out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration /
+            peak_of_group(request.scenario, request.group);
   out.connections = std::move(times.before_last);
   if (!repeats) out.remarks.push_back(remark_on_spread(out));
   if (out.mfu > 1) out.remarks.push_back(remark_on_mfu(out));
 }
 
 }  // namespace
+
+FlopsPerSecond peak_of_group(const Scenario& scenario, const Group& group) {
+  FlopsPerSecond peak{0};
+  for (const int device : group.devices)
+    peak += peak_of(scenario.platform.devices[device].gpu, scenario.training.precision);
+  return peak;
+}
 
 Flops model_flops(const OperatorGraph& operators, bool anew) {
   double sum = 0;

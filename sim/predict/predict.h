@@ -127,6 +127,9 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
 // FLOPs for one sequence: all products forward, with `anew` twice, and backward those for gradients of inputs and of weights.
 Flops model_flops(const OperatorGraph& operators, bool anew = false);
 
+// The data sheets' rate of a group's GPUs together, in training precision.
+FlopsPerSecond peak_of_group(const Scenario& scenario, const Group& group);
+
 // The task graph of one iteration of a plan, for traces.
 TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan);
 

@@ -67,6 +67,7 @@ std::map<std::string, std::string> foreign_names() {
   add("num_train_epochs", "epochs");
   add("gradient_checkpointing", "rematerialisation");
   add("activation_checkpointing", "rematerialisation");
+  add("recompute", "rematerialisation");
   for (const auto* name : {"steps", "max_steps", "train_iters"}) out[name] = "state samples: the steps times the batch";
   for (const auto* name : {"learning_rate", "lr", "warmup_steps", "weight_decay", "seed"})
     out[name] = "it changes neither time nor memory; leave it out";

@@ -80,7 +80,7 @@ class Trial(serve_case.Page):
     def test_three_sites_of_ones_own_take_twenty_steps(self):
         self.press("Draw them")
         self.decided()
-        for word, name, gpu in (("site1", "utah", "A30 PCIe, 24 GiB (Ampere)"), ("site2", "austin", None), ("site3", "boston", "Tesla T4, 16 GiB (Turing)")):
+        for word, name, gpu in (("site1", "utah", "A30 PCIe, 24 GiB (Ampere)"), ("site2", "austin", None), ("site3", "boston", "Tesla T4, 15 GiB (Turing)")):
             self.point(word)
             self.write("Name", name)
             if gpu:
@@ -155,7 +155,7 @@ class Trial(serve_case.Page):
         self.point("vm1")
         self.take("Machine type", "Google Cloud a2-highgpu-1g")
         self.until(lambda: "gpus: [a100-40]" in self.text(), "the GPUs that it comes with")
-        self.take("GPU", "Tesla T4, 16 GiB (Turing)")
+        self.take("GPU", "Tesla T4, 15 GiB (Turing)")
         self.until(lambda: "which comes with 1 a100-40, but has 1 t4" in self.verdict(), "the contradiction")
         self.assertIn("This machine comes with 1 × NVIDIA A100 SXM4 40GB; here it has 1 × NVIDIA Tesla T4.", self.find("#selection").text)
         self.check_access()

@@ -37,6 +37,7 @@ std::vector<Mistake> mistakes() {
       {"training.global_batch_size=8", "did you mean \"batch\"?"},
       {"training.per_device_train_batch_size=8", "did you mean \"micro_batch\"?"},
       {"training.gradient_checkpointing=yes", "did you mean \"rematerialisation\"?"},
+      {"training.recompute=yes", "did you mean \"rematerialisation\"?"},
       {"training.batch_size=8",
        "unknown key \"batch_size\" in training; \"batch\" counts the sequences of all GPUs, "
        "\"micro_batch\" those that one GPU computes at once"},
