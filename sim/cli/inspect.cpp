@@ -21,12 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of a folder below those with models/ or platforms/, by name.
+// Names and files of a folder below those with models/ or platforms/, by name.
 std::vector<std::pair<std::string, fs::path>> files_of(const std::string& folder) {
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
   std::vector<std::pair<std::string, fs::path>> out;
   for (const auto& file : files_below(roots, folder)) out.emplace_back(file.stem().string(), file);
+  std::ranges::sort(out);
   return out;
 }
 

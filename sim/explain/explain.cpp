@@ -235,6 +235,10 @@ std::string algorithm_override(NcclAlgorithm algorithm) {
   return "nccl.NCCL_ALGO=" + name_in(nccl_algorithm_names(), algorithm);
 }
 
+std::string micro_batches_override(const Technique& technique, int micro_batches) {
+  return fmt::format("techniques.{}.micro_batches={}", technique.name, micro_batches);
+}
+
 Overrides buffer_overrides(const Vm& vm, Bytes receive, Bytes send) {
   return {tcp_path(vm) + "tcp_rmem=" + size_text(receive), tcp_path(vm) + "tcp_wmem=" + size_text(send)};
 }
@@ -283,7 +287,7 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
   const int now = prediction.plan->micro_batches;
   for (const int count : {now / 2, 2 * now}) {
     if (count >= 1 && count <= scenario.training.batch && scenario.training.batch % count == 0)
-      out.push_back({fmt::format("techniques.{}.micro_batches={}", prediction.technique->name, count)});
+      out.push_back({micro_batches_override(*prediction.technique, count)});
   }
   return out;
 }

@@ -84,6 +84,7 @@ std::string threads_override(int threads);
 std::string sockets_override(int per_thread);
 std::string channels_override(int channels);
 std::string algorithm_override(NcclAlgorithm algorithm);
+std::string micro_batches_override(const Technique& technique, int micro_batches);
 Overrides buffer_overrides(const Vm& vm, Bytes receive, Bytes send);  // TCP's
 std::string no_slow_start_after_idle(const Vm& vm);
 // "16MiB".

@@ -316,16 +316,14 @@ std::string refusals_text(const std::string& word, std::vector<const Prediction*
 
 std::string misfits_text(const RunResult& result, const std::string& model) {
   std::vector<const Prediction*> large, off_gpu, cannot;  // off_gpu: lack memory of a host or room on a drive
-  const Prediction* nearest = nullptr;  // to fitting
+  const Prediction* nearest = nullptr;                    // to fitting
   double low = 0, high = 0, limit = 0, least = 0;
   for (const auto& p : result.predictions) {
     if (p.model != model || p.status == Status::kOk) continue;
     const DeviceMemory* memory = fullest(p.memory);
-    if (p.status != Status::kOutOfMemory || !memory || memory->fits()) {
-      (p.status == Status::kOutOfMemory ? off_gpu : cannot).push_back(&p);
-      continue;
-    }
-    large.push_back(&p);
+    auto& those = p.status != Status::kOutOfMemory ? cannot : memory && !memory->fits() ? large : off_gpu;
+    those.push_back(&p);
+    if (&those != &large) continue;
     const double need = memory->total().value / kGibi;
     low = low == 0 ? need : std::min(low, need);
     high = std::max(high, need);

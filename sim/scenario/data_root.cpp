@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <dlfcn.h>
 #include <link.h>
-#include <map>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -108,13 +108,13 @@ std::vector<std::string> known_names(const std::vector<fs::path>& roots, const F
 }
 
 std::vector<fs::path> files_below(const std::vector<fs::path>& roots, const std::string& folder) {
-  std::map<std::string, fs::path> files;
-  for (const auto& root : roots) {
-    for (const auto& name : names_in(root / folder)) files.try_emplace(name, root / folder / (name + ".yaml"));
-  }
   std::vector<fs::path> out;
-  out.reserve(files.size());
-  for (const auto& [name, file] : files) out.push_back(file);
+  std::set<std::string> known;
+  for (const auto& root : roots) {
+    for (const auto& name : names_in(root / folder)) {
+      if (known.insert(name).second) out.push_back(root / folder / (name + ".yaml"));
+    }
+  }
   return out;
 }
 

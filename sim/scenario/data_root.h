@@ -20,7 +20,7 @@ std::filesystem::path find_named(const std::vector<std::filesystem::path>& roots
 // All names that would be found, those of the nearest folder first.
 std::vector<std::string> known_names(const std::vector<std::filesystem::path>& roots, const FileKind& kind);
 
-// The files that the names of a folder below the roots find, by name: of equal names, the nearest root's.
+// The files of a folder below the roots, the nearest root's first; each name once, as find_named() takes it.
 std::vector<std::filesystem::path> files_below(const std::vector<std::filesystem::path>& roots,
                                                const std::string& folder);
 

@@ -98,7 +98,7 @@ struct Best {
   Objective objective = {};
   double factor = 1;
   std::optional<Suggestion> found = {};
-  Overrides change = {};  // of what is found
+  Overrides change = {};  // the overrides of `found`
 
   // Whether it is the cheapest so far.
   bool offer(const Prediction& p, const Overrides& set) {
@@ -169,7 +169,7 @@ void offer_remedies(const RunResult& result, const std::string& name, const Verd
   for (const bool again : {false, true}) {
     if (again && result.scenario.training.rematerialisation) return;
     const Overrides first = again ? Overrides{"training.rematerialisation=yes"} : Overrides{};
-    const auto scenario = options.reload(first);
+    const auto scenario = again ? options.reload(first) : std::optional(result.scenario);
     if (!scenario) continue;
     const auto model = std::ranges::find(scenario->models, name, &Transformer::name);
     if (model == scenario->models.end()) continue;
@@ -188,7 +188,7 @@ void offer_remedies(const RunResult& result, const std::string& name, const Verd
         left -= work_on(result.scenario, p, p.group);
         if (left < 0 || (options.stop && options.stop())) return;
         Overrides set = first;
-        if (count != now) set.push_back(fmt::format("techniques.{}.micro_batches={}", p.technique->name, count));
+        if (count != now) set.push_back(micro_batches_override(*p.technique, count));
         const auto changed = options.reload(set);
         if (!changed) break;
         const Prediction fits = predict_cells(*changed, std::vector{cell_of(p)}).front();
@@ -253,19 +253,16 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     if (changed) offer(*changed, cell_of(best), change);
   }
   // Together with what is found, fewer micro-batches compute more at once, as long as each halving is worth it.
-  const std::string key = fmt::format("techniques.{}.micro_batches=", best.technique->name);
-  Overrides found = fastest.change;
   const int now = best.plan->micro_batches;
-  int last = now;
-  std::erase_if(found, [&](const std::string& one) {
-    if (!one.starts_with(key)) return false;
-    last = std::stoi(one.substr(key.size()));
-    return true;
-  });
+  const auto is_only = [&](int count) {
+    return fastest.change == Overrides{micro_batches_override(*best.technique, count)};
+  };
+  const bool halved = is_only(now / 2), doubled = is_only(2 * now);
+  const Overrides others = halved ? Overrides{} : fastest.change;
   left = budget;
-  for (int count = last / 2; fastest.found && last <= now && count >= 1; count /= 2) {
-    Overrides more = found;
-    more.push_back(key + std::to_string(count));
+  for (int count = now / (halved ? 4 : 2); fastest.found && !doubled && count >= 1; count /= 2) {
+    Overrides more = others;
+    more.push_back(micro_batches_override(*best.technique, count));
     const auto changed = scenario.training.batch % count == 0 ? options.reload(more) : std::nullopt;
     if (!changed) break;
     const double before = std::exchange(fastest.cost, fastest.cost * (1 - kWorth));

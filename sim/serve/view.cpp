@@ -78,16 +78,12 @@ namespace fs = std::filesystem;
 template <class Entry>
 Json entries(const std::vector<fs::path>& roots, const FileKind& kind, Entry entry) {
   Json out = Json::array();
-  std::set<std::string> known;
-  for (const auto& root : roots) {
-    for (const auto& name : names_in(root / kind.folder)) {
-      if (!known.insert(name).second) continue;
-      try {
-        Reading reading;
-        Json one = entry(read_yaml(root / kind.folder / (name + ".yaml")), name, reading);
-        if (reading.errors.empty()) out.push_back(std::move(one));
-      } catch (const InputError&) {  // reported where the file is used
-      }
+  for (const auto& file : files_below(roots, kind.folder)) {
+    try {
+      Reading reading;
+      Json one = entry(read_yaml(file), file.stem().string(), reading);
+      if (reading.errors.empty()) out.push_back(std::move(one));
+    } catch (const InputError&) {  // reported where the file is used
     }
   }
   return out;

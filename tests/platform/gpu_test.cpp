@@ -114,7 +114,8 @@ TEST(Gpu, AgreesWithTheDataSheetsOfTheStudysCards) {
     Reading reading;
     return read_gpu(read_yaml(SLMSIM_SOURCE_DIR "/platforms/gpus/" + name + ".yaml"), "", reading);
   };
-  // NVIDIA A30: 24 GB, 933 GB/s, fp16 165 TFLOP/s dense. RTX 6000: 24 GB, 672 GB/s, 72 SMs. T4: 16 GB, of which ECC takes 1/16, 65.
+  // NVIDIA A30: 24 GB, 933 GB/s, fp16 165 TFLOP/s dense. RTX 6000: 24 GB, 672 GB/s, 72 SMs. T4: 65
+  // TFLOP/s, 16 GB, and 15 with ECC.
   EXPECT_EQ(load("a30").memory.value, 24 * kGibi);
   EXPECT_DOUBLE_EQ(load("a30").memory_bandwidth.value, 933e9);
   EXPECT_DOUBLE_EQ(load("a30").peak[kFp16].value, 165e12);

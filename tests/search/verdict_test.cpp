@@ -278,8 +278,7 @@ TEST(Verdict, SuggestsWhatWouldFit) {
 // Two regions of 4 GPUs, with layers that leave no room as it is. What would fit is no slower than the changes that `run` names
 // for a technique that does not fit.
 TEST(Verdict, SuggestsTheFastestWayToFit) {
-  const Overrides regions = {"techniques={DDP: {}, FSDP: {}, Pipeshard: {planner: slmsim}}",
-                             "groups=[all, each]",
+  const Overrides regions = {"groups=[all, each]",
                              "models=qwen2.5-0.5b",
                              "models.0.sequence=4096",
                              "training.batch=64",
@@ -289,10 +288,11 @@ TEST(Verdict, SuggestsTheFastestWayToFit) {
                              "platform.vms.desk.gpus=[l4, l4, l4, l4]",
                              "platform.vms.rented.gpus=[l4, l4, l4, l4]"};
   int timed = 0;
-  for (const auto& [layers, own] :
-       std::map<std::string, std::string>{{"46", "techniques=[DDP]"}, {"300", "training.precision=bf16"}}) {
+  const std::map<std::string, std::string> techniques = {{"46", "[DDP]"},
+                                                         {"300", "{DDP: {}, FSDP: {}, Pipeshard: {planner: slmsim}}"}};
+  for (const auto& [layers, those] : techniques) {
     Overrides set = regions;
-    set.insert(set.end(), {"models.0.layers=" + layers, own});
+    set.insert(set.end(), {"models.0.layers=" + layers, "techniques=" + those});
     const Case far("docs/examples/4-two-sites/scenario.yaml", set);
     const Verdict verdict = far.verdicts().front();
     ASSERT_FALSE(verdict.best) << layers;
