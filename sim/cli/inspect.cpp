@@ -21,14 +21,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names and files of a folder below those with models/ or platforms/, by name.
-std::vector<std::pair<std::string, fs::path>> files_of(const std::string& folder) {
+// A row for each file of a folder below those with models/ or platforms/, by name. Where some cannot be read, their errors end the
+// command after the rows of the others.
+template <class Row>
+int list_files(const std::string& folder, Row row) {
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
-  std::vector<std::pair<std::string, fs::path>> out;
-  for (const auto& file : files_below(roots, folder)) out.emplace_back(file.stem().string(), file);
-  std::ranges::sort(out);
-  return out;
+  std::vector<std::string> files;
+  for (const auto& file : files_below(roots, folder)) files.push_back(file.string());
+  std::ranges::sort(files, {}, [](const std::string& file) { return fs::path(file).stem(); });
+  std::string out;
+  try {
+    read_each(files, [&](const std::string& file) { out += row(fs::path(file).stem().string(), file); });
+  } catch (const InputError&) {
+    write_result(out, "");
+    throw;
+  }
+  write_result(out, "");
+  return kDone;
 }
 
 std::string check_sweep(const std::string& file) {
@@ -80,93 +90,81 @@ int check(const std::vector<std::string>& files) {
   return kDone;
 }
 
-std::string list_gpus() {
-  std::string out;
-  for (const auto& [name, file] : files_of(kGpuFile.folder)) {
-    Reading reading;
-    const Gpu gpu = read_gpu(read_yaml(file), name, reading);
-    reading.check();
-    out += fmt::format("{:<12} {:<32} {:<8} {:>8}  {:>10}  {:>12} fp16\n", name, printable(gpu.title), gpu.architecture,
-                       to_text(gpu.memory), to_text(gpu.memory_bandwidth), to_text(gpu.peak[0]));
-  }
-  return out;
+std::string row_of_gpu(const std::string& name, const std::string& file) {
+  Reading reading;
+  const Gpu gpu = read_gpu(read_yaml(file), name, reading);
+  reading.check();
+  return fmt::format("{:<12} {:<32} {:<8} {:>8}  {:>10}  {:>12} fp16\n", name, printable(gpu.title), gpu.architecture,
+                     to_text(gpu.memory), to_text(gpu.memory_bandwidth), to_text(gpu.peak[0]));
 }
 
-std::string list_models() {
-  std::string out;
-  for (const auto& [name, file] : files_of(kModelFile.folder)) {
-    Reading reading;
-    const auto m = read_transformer(read_yaml(file), name, name, reading);
-    reading.check();
-    out += fmt::format("{:<14} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n", m.name,
-                       parameter_count(build_operator_graph(m)) / 1e6, m.layers, m.hidden, m.heads, m.sequence,
-                       m.vocabulary);
-  }
-  return out;
+std::string row_of_model(const std::string& name, const std::string& file) {
+  Reading reading;
+  const auto m = read_transformer(read_yaml(file), name, name, reading);
+  reading.check();
+  return fmt::format("{:<14} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n", m.name,
+                     parameter_count(build_operator_graph(m)) / 1e6, m.layers, m.hidden, m.heads, m.sequence,
+                     m.vocabulary);
 }
 
-std::string list_platforms() {
-  std::string out;
-  for (const auto& [name, file] : files_of(kPlatformFile.folder)) {
-    Reading reading;
-    const Platform platform = read_platform(link_platform(file), name, reading);
-    reading.check();
-    out += fmt::format("{:<12}", name);
-    for (const auto& vm : platform.vms) {
-      out += fmt::format("  {}: {} x {}", vm.name, vm.device_count, platform.devices[vm.first_device].gpu.name);
-    }
-    for (const auto& link : platform.links)
-      out += fmt::format("  {}: {}", link.name, to_text(link.forward.delay + link.backward.delay));
-    out += "\n";
-  }
-  return out;
+std::string row_of_platform(const std::string& name, const std::string& file) {
+  Reading reading;
+  const Platform platform = read_platform(link_platform(file), name, reading);
+  reading.check();
+  std::string out = fmt::format("{:<12}", name);
+  for (const auto& vm : platform.vms)
+    out += fmt::format("  {}: {} x {}", vm.name, vm.device_count, platform.devices[vm.first_device].gpu.name);
+  for (const auto& link : platform.links)
+    out += fmt::format("  {}: {}", link.name, to_text(link.forward.delay + link.backward.delay));
+  return out + "\n";
 }
 
-std::string list_scenarios() {
-  std::string out;
-  for (const auto& [name, file] : files_of("scenarios"))
-    out += fmt::format("{:<12} {}\n", name, printable(load_scenario(file).description));
-  return out;
+std::string row_of_scenario(const std::string& name, const std::string& file) {
+  return fmt::format("{:<12} {}\n", name, printable(load_scenario(file).description));
 }
 
-std::string list_stacks() {
-  std::string out;
-  for (const auto& [name, file] : files_of(kStackFile.folder)) {
-    Reading reading;
-    Software stack;
-    read_stack(read_yaml(file), "", reading, stack);
-    reading.check();
-    const bool counted = stack.kernels[static_cast<std::size_t>(KernelPart::kProduct)].has_value();
-    out += fmt::format("{:<15} {}; attention {}, {} per {} on the host\n", name, printable(stack.title),
-                       name_in(attention_kernel_names(), stack.attention), to_text(stack.host.forward),
-                       counted ? "launch" : "operator");
-  }
-  return out;
+std::string row_of_stack(const std::string& name, const std::string& file) {
+  Reading reading;
+  Software stack;
+  read_stack(read_yaml(file), "", reading, stack);
+  reading.check();
+  const bool counted = stack.kernels[static_cast<std::size_t>(KernelPart::kProduct)].has_value();
+  return fmt::format("{:<15} {}; attention {}, {} per {} on the host\n", name, printable(stack.title),
+                     name_in(attention_kernel_names(), stack.attention), to_text(stack.host.forward),
+                     counted ? "launch" : "operator");
 }
 
-std::string list_formats() {
+int list_formats() {
   std::string out;
   for (const auto& format : import_formats())
     out += fmt::format("{:<15} {}\n{:<15} {}\n", format.name, format.about, "", format.columns);
-  return out;
+  write_result(out, "");
+  return kDone;
 }
 
-std::string list_techniques() { return to_technique_table(); }
+int list_techniques() {
+  write_result(to_technique_table(), "");
+  return kDone;
+}
 
 struct Listing {
   const char* what;
-  std::string (*text)();
+  int (*print)();
 };
-constexpr Listing kListings[] = {{"models", list_models},       {"gpus", list_gpus},
-                                 {"platforms", list_platforms}, {"scenarios", list_scenarios},
-                                 {"stacks", list_stacks},       {"techniques", list_techniques},
-                                 {"formats", list_formats}};
+constexpr Listing kListings[] = {
+    {"models", [] { return list_files(kModelFile.folder, row_of_model); }},
+    {"gpus", [] { return list_files(kGpuFile.folder, row_of_gpu); }},
+    {"platforms", [] { return list_files(kPlatformFile.folder, row_of_platform); }},
+    {"scenarios", [] { return list_files("scenarios", row_of_scenario); }},
+    {"stacks", [] { return list_files(kStackFile.folder, row_of_stack); }},
+    {"techniques", list_techniques},
+    {"formats", list_formats}};
 
 int list(const std::string& what, const std::string& format) {
   const auto* found = std::ranges::find_if(kListings, [&](const Listing& listing) { return listing.what == what; });
-  const bool json = format == "json";
-  if (json && found->text != list_techniques) throw InputError({}, "only techniques are listed as JSON");
-  write_result(json ? to_technique_json() : found->text(), "");
+  if (format != "json") return found->print();
+  if (found->print != list_techniques) throw InputError({}, "only techniques are listed as JSON");
+  write_result(to_technique_json(), "");
   return kDone;
 }
 

@@ -58,10 +58,8 @@ Response part(std::string name) {
 
 // A shipped scenario in one piece, as it would read below the folder.
 Json shipped(const std::filesystem::path& folder, const std::string& name) {
-  for (const auto& root : data_roots(folder / "x")) {
-    const auto names = names_in(root / "scenarios");
-    if (std::ranges::find(names, name) != names.end())
-      return tree_json(ScenarioFile(root / "scenarios" / (name + ".yaml")).self_contained(folder));
+  for (const auto& file : files_below(data_roots(folder / "x"), "scenarios")) {
+    if (file.stem() == name) return tree_json(ScenarioFile(file).self_contained(folder));
   }
   throw InputError({}, "there is no such scenario");
 }

@@ -221,9 +221,7 @@ Json catalog_of(const fs::path& folder) {
   });
   out["techniques"] = Json::parse(to_technique_json());
   Json scenarios = Json::array();
-  for (const auto& root : roots) {
-    for (const auto& name : names_in(root / "scenarios")) scenarios.push_back(name);
-  }
+  for (const auto& file : files_below(roots, "scenarios")) scenarios.push_back(file.stem().string());
   out["scenarios"] = scenarios;
   return out;
 }

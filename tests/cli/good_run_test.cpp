@@ -220,6 +220,13 @@ TEST(List, NamesWhatShipsBesideTheUsersOwn) {
   const std::string models = slmsim_run({"list", "models"}, folder.file(".")).out;
   EXPECT_THAT(models, AllOf(HasSubstr("mine "), HasSubstr("gpt2-xl ")));
   EXPECT_THAT(models.substr(models.find("gpt2m ")), HasSubstr("0 M parameters, 2 layers of 64"));
+
+  // A file of another program is told, and takes nothing from the list.
+  folder.write("models/other.yaml", "apiVersion: v1\n");
+  const RunOutcome beside = slmsim_run({"list", "models"}, folder.file("."));
+  EXPECT_EQ(beside.status, 2);
+  EXPECT_EQ(beside.out, models);
+  EXPECT_THAT(beside.err, HasSubstr("models/other.yaml:1:1: error: other has no \"family\""));
 }
 
 TEST(Check, FindsNothingWrongWithWhatShips) {

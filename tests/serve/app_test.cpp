@@ -1,5 +1,7 @@
 #include "sim/serve/app.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <future>
 #include <mutex>
 
@@ -102,6 +104,16 @@ TEST_F(Pages, TellWhatThereIs) {
   EXPECT_THAT(names("gpus"), testing::Contains("rtx3090"));
   EXPECT_THAT(names("vms"), testing::Contains("workstation"));
   EXPECT_THAT(names("techniques"), testing::Contains("LocalSGD"));
+}
+
+// A scenario of the user's that has the name of a shipped one stands in its place.
+TEST_F(Pages, NameEachScenarioOnce) {
+  std::filesystem::create_directory(root_ / "models");
+  std::filesystem::create_directory(root_ / "scenarios");
+  write("folder/scenarios/gat-amst.yaml", kTwoSites);
+  const Json scenarios = told("/api/catalog", Json::object())["scenarios"];
+  EXPECT_EQ(std::ranges::count(scenarios, "gat-amst"), 1);
+  EXPECT_THAT(scenarios, testing::Contains("tacc-tacc"));
 }
 
 TEST_F(Pages, OpenAndSaveFiles) {
