@@ -120,7 +120,7 @@ std::string misfits(const ModelReport& report) {
     full += is_full ? 1 : 0;
     const DeviceMemory* memory = fullest(p->memory);
     rows.push_back({p->technique->name, group_words(report.platform(), p->group),
-                    is_full && memory ? gib_of(*memory) : "", p->reason});
+                    is_full && memory && !memory->fits() ? gib_of(*memory) : "", p->reason});
   }
   if (rows.empty()) return "";
   const std::string title = full == rows.size()

@@ -66,6 +66,10 @@ Tile time_tile(const ModelReport& report, const Prediction& pick, const Sureness
 Tile memory_tile(const Prediction& p, const Sureness& sure) {
   const DeviceMemory* memory = fullest(p.memory);
   if (!memory) return {"Memory", "not known", p.reason};
+  if (const Store* store = lacking_store(p); store && memory->fits())
+    return {store->drive ? "Room on a drive" : "Memory of a host",
+            fmt::format("{:.1f} of {:.1f} GiB", store->used.value / kGibi, store->limit.value / kGibi),
+            fmt::format("{} does not hold it", store->name), store->used / store->limit};
   Tile tile{"Memory, fullest GPU",
             fmt::format("{:.1f} of {:.1f} GiB", memory->total().value / kGibi, memory->limit.value / kGibi), "",
             memory->total() / memory->limit};

@@ -54,7 +54,9 @@ ModelReport report_of(const RunResult& result, std::size_t index);
 
 // Those that run, the fastest first and the pick first among equals; then the others.
 std::vector<const Prediction*> fastest_first(const ModelReport& report);
-// The prediction that lacks the least memory, or nullptr.
+// The fullest host memory or drive of those that do not hold it, or nullptr.
+const Store* lacking_store(const Prediction& p);
+// The prediction that lacks the least memory, of GPUs, hosts or drives, or nullptr.
 const Prediction* nearest_misfit(const ModelReport& report);
 
 // The recommendation and its time, understandable alone.

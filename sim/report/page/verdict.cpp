@@ -87,9 +87,19 @@ std::vector<const Prediction*> fastest_first(const ModelReport& report) {
   return out;
 }
 
+const Store* lacking_store(const Prediction& p) {
+  const auto over = [](const Store& store) { return store.used / store.limit; };
+  const auto fullest = std::ranges::max_element(p.stores, {}, over);
+  return fullest == p.stores.end() || fullest->fits() ? nullptr : &*fullest;
+}
+
 const Prediction* nearest_misfit(const ModelReport& report) {
   const Prediction* out = nullptr;
-  const auto over = [](const Prediction& p) { return fullest(p.memory)->total() / fullest(p.memory)->limit; };
+  const auto over = [](const Prediction& p) {
+    const DeviceMemory* memory = fullest(p.memory);
+    const Store* store = lacking_store(p);
+    return std::max(memory->total() / memory->limit, store ? store->used / store->limit : 0.0);
+  };
   for (const Prediction* p : report.predictions) {
     if (p->status == Status::kOutOfMemory && (!out || over(*p) < over(*out))) out = p;
   }

@@ -84,6 +84,18 @@ TEST(Verdict, CallsEqualsEqual) {
   EXPECT_THAT(near_text(report_of(result, 0)), HasSubstr("Within 10 %: ZeRO2 on far (equal)."));
 }
 
+// 60 layers of 2048 with a vocabulary of 128 256 keep some 60 GiB of states in the host's 64 GiB, beside buffers.
+TEST(Tiles, NameTheHostWhoseMemoryLacks) {
+  const RunResult result = run_of({"groups=desk", "techniques=[ZeRO-3-CPU]", "models=llama-3.2-1b", "models.0.layers=60",
+                                   "models.0.sequence=1024", "training.rematerialisation=yes", "training.batch=2"});
+  const ModelReport report = report_of(result, 0);
+  ASSERT_EQ(report.pick(), nullptr);
+  EXPECT_THAT(tiles_section(report, ""),
+              AllOf(HasSubstr("Memory of a host"), HasSubstr(" of 64.0 GiB"), HasSubstr("desk/memory does not hold it"),
+                    Not(HasSubstr("fullest GPU"))));
+  EXPECT_EQ(lacking_store(*report.predictions.front())->name, "desk/memory");
+}
+
 TEST(Comparison, TellsTheRuleInPlainWords) {
   const RunResult result = run_of({"groups=[all, sites]"});
   const std::string html = figures_section(report_of(result, 0));
