@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/text.h"
 
@@ -186,7 +187,8 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   }
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  const auto meant = with_suffix(node->scalar);
+  auto meant = with_suffix(node->scalar);
+  if (meant && (*meant < range.low || *meant > range.high)) meant.reset();
   reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}{}", path_of(key.name),
                                           quoted(node->scalar), value ? "out of range" : "not a number", range.low,
                                           range.high, meant ? fmt::format(": {:g}", *meant) : ""));
@@ -275,8 +277,11 @@ std::size_t Fields::read_choice(const FileKey& asked, const std::vector<std::str
   }
   const auto at = std::ranges::find(choices, node->scalar);
   if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
+  // A list, or "^Tree", which excludes it in NCCL, is not a name misspelt.
+  const bool is_one = node->scalar.find_first_of(",^") == std::string::npos;
   reading_.error(node->place, fmt::format("{}: unknown value \"{}\"; {}", path_of(key), quoted(node->scalar),
-                                          remedy(node->scalar, choices)));
+                                          is_one ? remedy(node->scalar, choices)
+                                                 : fmt::format("one of {} is expected", fmt::join(choices, ", "))));
   return fallback.value_or(0);
 }
 

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <dlfcn.h>
 #include <map>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -41,6 +43,25 @@ std::string beside(const fs::path& path) {
   return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());
 }
 
+// Canonical paths.
+struct FilesRead {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+FilesRead& files_read() {
+  static FilesRead all;
+  return all;
+}
+
+// What a symbolic link names in the end, whether that exists or not.
+fs::path behind_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  std::error_code failed;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, failed); ++i)
+    path = path.parent_path() / fs::read_symlink(path, failed);
+  return path;
+}
+
 [[noreturn]] void fail(const fs::path& file, const std::string& reason) {
   throw InputError(whole_of(file.string()),
                    "the result cannot be written there: " + reason + "; check the place, its permissions and the disk");
@@ -56,7 +77,16 @@ std::ifstream open_regular_file(const fs::path& path) {
   if (status.type() != fs::file_type::regular) refuse(path, "not a regular file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) refuse(path, "the file cannot be read; check its permissions");
+  const std::scoped_lock lock(files_read().mutex);
+  files_read().paths.insert(fs::canonical(path, failed));
   return stream;
+}
+
+bool was_read(const fs::path& path) {
+  std::error_code failed;
+  const fs::path place = fs::canonical(path, failed);
+  const std::scoped_lock lock(files_read().mutex);
+  return !failed && files_read().paths.contains(place);
 }
 
 std::string read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
@@ -71,7 +101,7 @@ std::string read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
 }
 
 PendingFile::PendingFile(fs::path file, const std::string& suffix)
-    : file_(std::move(file)), partial_(file_.string() + suffix) {}
+    : file_(behind_links(std::move(file))), partial_(file_.string() + suffix) {}
 
 PendingFile::~PendingFile() {
   if (out_) std::fclose(out_);

@@ -17,8 +17,11 @@ std::ifstream open_regular_file(const std::filesystem::path& path);
 // The whole file without a byte order mark. Throws InputError as above, and where it exceeds `most_bytes`.
 std::string read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
 
+// Whether this process has read the file by one of the functions above.
+bool was_read(const std::filesystem::path& path);
+
 // A file that appears whole or not at all: it is written under a temporary name in the same folder and renamed when
-// complete. Uncommitted files are removed.
+// complete. Uncommitted files are removed. A symbolic link stays, and the file that it names is written.
 class PendingFile {
  public:
   // The temporary name is the file's with `suffix`; programs that may write the same file at once need different

@@ -68,6 +68,14 @@ std::from_chars_result read_number(std::string_view text, double& value) {
   return std::from_chars(text.data() + (plus ? 1 : 0), text.data() + text.size(), value);
 }
 
+// "us" for both spellings of the micro sign.
+std::string ascii_unit(std::string_view unit) {
+  for (const std::string_view micro : {"\u00b5", "\u03bc"}) {
+    if (unit.starts_with(micro)) return fmt::format("u{}", unit.substr(micro.size()));
+  }
+  return std::string(unit);
+}
+
 // Three significant digits and no power of ten: 999.9 ms are 1 s, and values beyond the last unit are written out.
 std::string scaled(double value, std::span<const Unit> ladder) {
   constexpr double kRoundsToThousand = 999.5;
@@ -162,7 +170,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
   if (failed != std::errc{} || !std::isfinite(number)) {
     return {0.0, fmt::format("\"{}\" does not start with a number; expected {}", text, row_of(dimension).example)};
   }
-  const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  const std::string unit = ascii_unit(trim(text.substr(static_cast<std::size_t>(end - text.data()))));
   if (unit.starts_with(',')) {
     return {0.0, fmt::format("\"{}\" has a comma; write a point for decimals, and thousands without a mark", text)};
   }

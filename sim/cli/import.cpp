@@ -47,6 +47,8 @@ Gpu load_gpu(const std::string& name) {
 ImportRequest request_of(const ImportOptions& options) {
   ImportRequest request;
   request.shapes = options.shapes;
+  if (!options.shapes.empty() && options.format != "nsys")
+    throw InputError({}, fmt::format("--shapes is for nsys; {} tables state their sizes", options.format));
   if (!options.precision.empty()) {
     request.precision = precision_called(options.precision);
     if (!request.precision)
@@ -209,7 +211,9 @@ Command add_import(CLI::App& app) {
       ->take_all();
   verb->add_option("--shapes", options->shapes, "nsys: a CSV that maps names to kernels and sizes");
   verb->add_option("--least", options->least, "skip shorter times; default 300 us for aceso and sailor");
-  verb->add_option("--rows", options->rows, "maximum number of kernels in the profile")->capture_default_str();
+  verb->add_option("--rows", options->rows, "maximum number of kernels in the profile")
+      ->capture_default_str()
+      ->check(number_within(1, 1e6));
   verb->add_option("--name", options->name, "name of the profile; default the output's name");
   verb->footer(help_text());
   return {verb, [options] { return make_profile(*options); }};

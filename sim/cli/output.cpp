@@ -21,10 +21,18 @@ namespace fs = std::filesystem;
   throw InputError(whole_of(file), "the result cannot be written there; check the path and its permissions");
 }
 
-// Writes to a device, a pipe or the like. A pipe may never get a reader: from here on signals end the process again.
+// A device, a pipe or the like, or what /dev/stdout and its kind stand for.
+bool is_stream(const fs::path& file) {
+  std::error_code ignored;
+  const std::string path = fs::absolute(file, ignored).lexically_normal();
+  return path.starts_with("/dev/") || path.starts_with("/proc/") ||
+         (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored));
+}
+
+// Appends to a stream. A pipe may never get a reader: from here on signals end the process again.
 void write_directly(const Result& result) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-  std::ofstream out(result.file, std::ios::binary);
+  std::ofstream out(result.file, std::ios::binary | std::ios::app);
   out << result.text;
   out.close();
   if (!out) fail(result.file);
@@ -39,14 +47,16 @@ int print(const std::string& text) {
   return error;
 }
 
-// Two results in one file would overwrite each other.
+// Two results in one file would overwrite each other, and a result in a file that the command read would destroy it.
 void check_places(const std::vector<Result>& results) {
   const auto place = [](const Result& result) { return fs::absolute(result.file).lexically_normal(); };
   for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].file.empty() && was_read(results[i].file))
+      throw InputError(whole_of(results[i].file), "this is an input of the command; name another file for the result");
     for (std::size_t k = 0; k < i; ++k) {
       const std::string &a = results[k].file, &b = results[i].file;
+      if (a.empty() || b.empty() || is_stream(b)) continue;
       std::error_code ignored;
-      if (a.empty() || b.empty() || (fs::exists(b, ignored) && !fs::is_regular_file(b, ignored))) continue;
       if (place(results[k]) == place(results[i]) || fs::equivalent(a, b, ignored))
         throw InputError(whole_of(b), "two results would be written there; give each a file of its own");
     }
@@ -69,7 +79,7 @@ void write_results(const std::vector<Result>& results) {
     std::error_code ignored;
     if (fs::is_directory(result.file, ignored))
       throw InputError(whole_of(result.file), "this is a folder; name a file in it");
-    if (fs::exists(result.file, ignored) && !fs::is_regular_file(result.file, ignored)) {
+    if (is_stream(result.file)) {
       write_directly(result);
       continue;
     }

@@ -117,6 +117,7 @@ PlanJob job_of(const PlanVerb& verb) {
   job.explain = !job.compare;
   job.exhaustive = verb.exhaustive;
   if (!verb.shard.empty()) job.shard = parse_shard(verb.shard);
+  if (verb.restart && verb.journal.empty()) throw InputError({}, "--restart needs --journal FILE");
   if (job.shard && verb.journal.empty())
     throw InputError({}, "--shard writes its results to FILE.i-of-n.part; name FILE with --journal");
   if (job.shard && (!verb.output.empty() || !verb.exported.empty() || verb.format != "table"))

@@ -1,6 +1,7 @@
 #include "sim/cli/program.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -118,6 +119,7 @@ int parse_and_run(int argc, char** argv) {
 
 int run_program(int argc, char** argv) {
   keep_memory();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error of its writing
   return exit_status_of([&] { return parse_and_run(argc, argv); });
 }
 

@@ -13,9 +13,11 @@ namespace {
 
 constexpr int kMostSequences = 4096;
 
+const std::vector<int> kUsualBatches = {1, 2, 4, 8, 16, 32, 64};
+
 struct ShapesOptions {
   std::vector<std::string> models;
-  std::vector<int> batch = {1, 2, 4, 8, 16, 32, 64};
+  std::vector<int> batch;
   std::int64_t sequence = 0;
   std::string format = "csv", output;
 };
@@ -61,6 +63,8 @@ std::string to_json(const std::vector<Transformer>& models) {
 }
 
 int shapes(const ShapesOptions& options) {
+  const bool kernels = options.format == "csv";
+  if (!kernels && !options.batch.empty()) throw InputError({}, "--batch is for csv; sizes do not depend on it");
   for (const int count : options.batch) {
     if (count < 1 || count > kMostSequences)
       throw InputError(
@@ -68,7 +72,7 @@ int shapes(const ShapesOptions& options) {
   }
   std::vector<Transformer> models;
   read_each(options.models, [&](const std::string& name) { models.push_back(load_model(name, options.sequence)); });
-  write_result(options.format == "csv" ? to_csv(models, options.batch) : to_json(models), options.output);
+  write_result(kernels ? to_csv(models, options.batch.empty() ? kUsualBatches : options.batch) : to_json(models), options.output);
   return kDone;
 }
 

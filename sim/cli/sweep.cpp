@@ -59,6 +59,7 @@ int sweep(const Options& options) {
   Progress progress;
   run.progress = [&progress](auto done, auto all, auto before) { progress(done, all, before); };
   Sweep read(options.sweep, options.overrides);
+  read.check();
   run.stop = stop_at(0);
   const SweepOutcome outcome = run_sweep(read, run);
   progress.clear();

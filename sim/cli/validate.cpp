@@ -101,7 +101,8 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--gpu", options->gpu, "the measured GPU, a name of platforms/gpus or a file");
   verb->add_option("--profile", options->profile, "the GPU's profile, a name of platforms/profiles or a file");
   verb->add_option("--set", options->overrides, "override a value, e.g. software.kernel_launch=8us");
-  verb->add_option("--worst", options->worst, "show only this number of steps, those with the largest errors of time");
+  verb->add_option("--worst", options->worst, "show only this number of steps, those with the largest errors of time")
+      ->check(number_within(1, 1e6));
   add_format_option(*verb, options->format, {"markdown", "csv"});
   add_output_option(*verb, options->output);
   verb->footer(

@@ -128,6 +128,8 @@ void refuse_unmodelled(const Node& config, Fields& fields) {
   }
   if (is_true(config, "is_encoder_decoder"))
     refuse("is an encoder with a decoder by its is_encoder_decoder, which is not modelled");
+  if (is_true(config, "add_cross_attention"))
+    refuse("attends to an encoder by its add_cross_attention, which is not modelled");
 }
 
 std::optional<Precision> stated_precision(const Node& config) {

@@ -106,6 +106,13 @@ class GroupReader {
     return group;
   }
 
+  // Whether a VM has the name of a site that is not its own.
+  bool is_ambiguous(const std::string& name) const {
+    const auto vm = std::ranges::find_if(platform_.vms, [&](const Vm& v) { return v.name == name; });
+    const auto site = std::ranges::find_if(platform_.sites, [&](const Site& s) { return s.name == name; });
+    return vm != platform_.vms.end() && site != platform_.sites.end() && vm->site != site - platform_.sites.begin();
+  }
+
   // The group of a name, looked up among VMs, GPUs, ranges of VMs and sites, in that order.
   std::optional<Group> meaning_of(const std::string& name) const {
     Group group;
@@ -134,6 +141,11 @@ class GroupReader {
       if (node->kind != Node::Kind::kScalar) {
         reading_.error(node->place, fmt::format("groups: {} inside a group; a group lists names of VMs, GPUs and sites",
                                                 kind_name(node->kind)));
+        return;
+      }
+      if (is_ambiguous(node->scalar)) {
+        reading_.error(node->place, fmt::format("groups: \"{}\" is a VM and another site; rename one of them",
+                                                node->scalar.substr(0, 64)));
         return;
       }
       const auto one = meaning_of(node->scalar);

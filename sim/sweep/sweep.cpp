@@ -236,22 +236,18 @@ void Sweep::add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows
   out.json += fmt::format("{{\"point\": {}, \"inputs\": {{{}}}, {}{}}}\n", point, inputs, json_members(row), numbers);
 }
 
-std::optional<Scenario> Sweep::scenario_at(std::uint64_t point, std::string& problem) {
-  try {
-    ScenarioFile& file = scenario_.front();
-    return read_scenario(file.link(overrides_at(point)), file.name());
-  } catch (const InputError& error) {
-    problem = printable(error.errors().front().text);
-    return std::nullopt;
-  }
+Scenario Sweep::scenario_at(std::uint64_t point) {
+  ScenarioFile& file = scenario_.front();
+  return read_scenario(file.link(overrides_at(point)), file.name());
 }
 
 PointRows Sweep::rows(std::uint64_t point) {
   PointRows out;
-  std::string problem;
-  const auto scenario = scenario_at(point, problem);
-  if (!scenario) {
-    add_row(point, row_without_prediction("invalid", problem), out);
+  std::optional<Scenario> scenario;
+  try {
+    scenario = scenario_at(point);
+  } catch (const InputError& error) {
+    add_row(point, row_without_prediction("invalid", printable(error.errors().front().text)), out);
     return out;
   }
   for (const auto& prediction : predict(*scenario, {.time_misfits = true}))
@@ -259,10 +255,18 @@ PointRows Sweep::rows(std::uint64_t point) {
   return out;
 }
 
-std::string Sweep::problem_at(std::uint64_t point) {
-  std::string problem;
-  scenario_at(point, problem);
-  return problem;
+void Sweep::check() {
+  constexpr std::uint64_t kMostChecked = 1000;
+  std::optional<InputError> first;
+  for (std::uint64_t point = 0; point < std::min(points(), kMostChecked); ++point) {
+    try {
+      scenario_at(point);
+      return;
+    } catch (const InputError& error) {
+      if (!first) first = error;
+    }
+  }
+  if (first) throw InputError(*first);
 }
 
 PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {

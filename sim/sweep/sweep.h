@@ -45,8 +45,8 @@ class Sweep {
   // Every technique on every group for every model at a point, or one row with the point's error. A pure function of the
   // number, except that the last digits depend on the engine's earlier work (see engine_has_run).
   PointRows rows(std::uint64_t point);
-  // The error in the values of a point; empty where they are valid.
-  std::string problem_at(std::uint64_t point);
+  // Throws the first point's error, at its place, where all points are invalid, or the first thousand of more.
+  void check();
   // The one row of a point that could not be predicted for this reason.
   PointRows failed(std::uint64_t point, const std::string& reason) const;
 
@@ -56,7 +56,7 @@ class Sweep {
             const Overrides& overrides);
   std::vector<Override> overrides_at(std::uint64_t point) const;
   // Nothing, with `problem` set, where its values are invalid.
-  std::optional<Scenario> scenario_at(std::uint64_t point, std::string& problem);
+  Scenario scenario_at(std::uint64_t point);
   std::vector<Error> errors_of(const AxisKey& key, const std::vector<Override>& overrides);
   void check_axes();
   void read_named_files(const AxisKey& key);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/file.h"
 #include "sim/base/text.h"
 
 namespace slmsim {
@@ -199,7 +200,7 @@ InputFile read_input_file(const std::string& path) {
   if (type != fs::file_type::regular) refuse("this is a device, a pipe or unreadable; a table is expected in a file");
   if (const auto size = fs::file_size(path, failed); failed || size > kMostBytes)
     refuse(fmt::format("the file has more than {} MiB; import a part of it", kMostBytes >> 20));
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream = open_regular_file(path);
   std::ostringstream read;
   read << stream.rdbuf();
   std::string text = read.str();

@@ -9,7 +9,8 @@
 namespace slmsim {
 namespace {
 
-// Only kernels for which the data sheet gives more than this identify the GPU: others are bound by launches or caches.
+// Only kernels for which the data sheet gives more than this identify the GPU: others are bound by launches or caches, and take
+// about this.
 constexpr Seconds kLong{20e-6};
 // No measured kernel was a hundred times slower than the data sheet; no median comes near 0.4.
 constexpr double kFastest = 0.4, kSlowest = 100;
@@ -103,7 +104,8 @@ bool Plausibility::admit(const KernelTime& one, const InputFile& file) {
   if (const auto why = impossible(one)) return errors_.push_back({file.at(one.line), *why}), false;
   if (is_large(one)) rates_.push_back({(product_flops(one) / one.time).value, row});
   if (!gpu_) return true;
-  if (const Seconds ideal = ideal_time(*gpu_, one); ideal > kLong) ratios_.push_back({one.time / ideal, row});
+  const Seconds ideal = ideal_time(*gpu_, one);
+  (ideal > kLong ? ratios_ : short_).push_back({one.time / std::max(ideal, kLong), row});
   if (!is_too_fast(*gpu_, one)) return true;
   if (fast_++ == 0) first_fast_ = fmt::format("{}: {}", place_text(row), text_of(one));
   return false;
@@ -127,6 +129,17 @@ void Plausibility::check_median() const {
                   middle.ratio, gpu_->name, middle.ratio < kFastest ? "faster than possible" : "implausibly slow"));
 }
 
+void Plausibility::check_short() const {
+  if (short_.empty()) return;
+  auto ratios = short_;
+  const RatioRow& middle = median_of(ratios);
+  if (middle.ratio <= kSlowest) return;
+  throw InputError(middle.row.file->at(middle.row.line),
+                   fmt::format("small kernels take {} in the median, as this one does, which is implausibly slow for {}; "
+                               "check that times are in the unit that the format says",
+                               to_text(middle.row.time), gpu_->name));
+}
+
 void Plausibility::check_slow() const {
   if (rates_.empty()) return;
   auto rates = rates_;
@@ -141,6 +154,7 @@ void Plausibility::check_slow() const {
 std::vector<std::string> Plausibility::finish() const {
   if (!errors_.empty()) throw InputError(errors_);
   check_median();
+  check_short();
   check_slow();
   if (fast_ == 0) return {};
   return {fmt::format("{} time{} faster than the data sheet of {} allows, and left out; the first is at {}", fast_,

@@ -37,11 +37,13 @@ class Plausibility {
     TimedRow row;
   };
   void check_median() const;
+  void check_short() const;
   void check_slow() const;
 
   const Gpu* gpu_;
   std::vector<Error> errors_;
   std::vector<RatioRow> ratios_;  // for kernels long enough, with a data sheet
+  std::vector<RatioRow> short_;   // for shorter ones, relative to what a launch takes
   std::vector<RatioRow> rates_;   // for large products
   std::size_t fast_ = 0;
   std::string first_fast_;

@@ -130,7 +130,7 @@ class Passes {
   // Copies of a unit's gradients, with these bytes read and written for each parameter; a GPU that trains alone with its
   // parameters makes none.
   Tasks copy(std::size_t unit, double moved) {
-    if (plan_.replicas == 1) return run_.none();
+    if (plan_.replicas == 1) return run_.gpu_done();
     return run_.copy_buffers(Bytes{trained(unit) * moved}, "grads to one tensor", run_.none());
   }
 

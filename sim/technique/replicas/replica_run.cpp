@@ -232,7 +232,14 @@ Tasks ReplicaRun::beside(const std::vector<Seconds>& times, const std::string& n
 }
 
 Tasks ReplicaRun::copy_buffers(Bytes moved, const std::string& name, const Tasks& after) {
-  if (!communicator_ || moved <= Bytes{0}) return after;
+  if (moved <= Bytes{0}) return after;
+  if (!communicator_) {
+    Tasks out = after;
+    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+      if (out[rank] == kNoTask) out[rank] = gpu_[rank];
+    }
+    return out;
+  }
   std::vector<Seconds> times;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
     times.push_back(elementwise_time(moved, gpu(rank), request_.scenario.software));

@@ -40,6 +40,23 @@ TEST(Offload, TakesTheTimeOfTheSlot) {
   EXPECT_NEAR(slow - fast, copies, 1e-3 * copies);
 }
 
+// A single GPU's gradients are complete, and in host memory, before the CPU's Adam begins: its time adds to theirs.
+TEST(Offload, UpdatesAfterTheBackwardPass) {
+  for (const char* technique :
+       {"{ZeRO-1-CPU: {}}", "{ZeRO-2-CPU: {}}", "{ZeRO-3-CPU: {}}", "{FSDP: {cpu_offload: yes}}"}) {
+    SCOPED_TRACE(technique);
+    World world(1e18);
+    const double computed = world.time(technique);
+    const auto updated = [&](double share) {
+      world.scenario.framework.cpu_adam_rate = BytesPerSecond{kParameters / (share * computed)};
+      return world.time(technique) - computed;
+    };
+    const double once = updated(0.01), twice = updated(0.02);
+    EXPECT_GT(once, 0.1 * computed);  // at least ten bytes for each parameter
+    EXPECT_NEAR(twice, 2 * once, 1e-3 * once);
+  }
+}
+
 TEST(Offload, FillsTheHostsMemory) {
   for (const char* technique :
        {"{ZeRO-1-CPU: {}}", "{ZeRO-2-CPU: {}}", "{ZeRO-3-CPU: {}}", "{FSDP: {cpu_offload: yes}}"}) {
