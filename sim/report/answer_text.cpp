@@ -104,28 +104,10 @@ std::string as_good_text(const RunResult& result, const Verdict& v) {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// A command that can be copied, in lines that end in a backslash.
-std::string command_text(const std::string& first, const std::string& command) {
-  std::string out, line = first;
-  for (std::size_t begin = 0; begin < command.size();) {
-    const std::size_t end = std::min(command.find(" --set ", begin + 1), command.size());
-    const std::string word = command.substr(begin, end - begin);
-    if (line.size() > first.size() && line.size() + word.size() + 3 > kTextWidth) {
-      out += line + " \\\n";
-      line.assign(kLabel, ' ');
-      line += word.substr(1);
-    } else {
-      line += word;
-    }
-    begin = end;
-  }
-  return out + line;
-}
-
 std::string suggestion_text(const std::string& first, const Suggestion& s) {
   const TimeUnit unit = job_unit({s.job});
   const std::string gain = fmt::format("{}, {} {}", s.choice, unit.text(s.job), unit.name);
-  const std::string command = command_text(first, s.command);
+  const std::string command = command_text(first, s.command, kLabel);
   const std::size_t last = command.rfind('\n') == std::string::npos ? 0 : command.rfind('\n') + 1;
   if (command.size() - last + gain.size() + 3 <= kTextWidth) return fmt::format("{}   {}\n", command, gain);
   return fmt::format("{}\n{:{}}{}\n", command, "", kLabel, gain);

@@ -278,4 +278,21 @@ std::string price_text(const RunResult& result, const Prediction& p) {
   return cost && *cost > 0 ? fmt::format("{} {}", money_text(*cost), of_job ? job->currency : p.bill.currency) : "";
 }
 
+std::string command_text(const std::string& first, const std::string& command, std::size_t indent) {
+  std::string out, line = first;
+  for (std::size_t begin = 0; begin < command.size();) {
+    const std::size_t end = std::min(command.find(" --set ", begin + 1), command.size());
+    const std::string word = command.substr(begin, end - begin);
+    if (line.size() > first.size() && line.size() + word.size() + 3 > kTextWidth) {
+      out += line + " \\\n";
+      line.assign(indent, ' ');
+      line += word.substr(1);
+    } else {
+      line += word;
+    }
+    begin = end;
+  }
+  return out + line;
+}
+
 }  // namespace slmsim

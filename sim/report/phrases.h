@@ -158,4 +158,7 @@ std::string next_text(const TableOptions& options);
 // with the same beginning up to a colon are one.
 std::vector<std::string> remarks_of(const std::vector<const Prediction*>& predictions);
 
+// The words of a command after `first`, to be copied: lines break before --set and end in a backslash.
+std::string command_text(const std::string& first, const std::string& command, std::size_t indent);
+
 }  // namespace slmsim

@@ -97,7 +97,10 @@ void add_explanation(std::string& out, const Explanation& e) {
         "", fmt::format("{}{}; {}", of, p.status == Status::kOutOfMemory ? "out of memory" : "cannot run", p.reason));
     return;
   }
-  out += fmt::format("{}{} per iteration\n", of, to_text(p.iteration)) + wrapped("  ", e.advice);
+  std::string advice = e.advice;
+  for (std::size_t at = advice.find("--set "); at != std::string::npos; at = advice.find("--set ", at))
+    advice[at + 5] = kNoBreak;
+  out += fmt::format("{}{} per iteration\n", of, to_text(p.iteration)) + wrapped("  ", advice);
   const std::size_t width = column_width(e.limits.single, 0, [](const auto& limit) { return limit.name; });
   for (const auto& limit : e.limits.single) {
     out += wrapped(fmt::format("  gives back {:>8}  {:>4.0f} %  {:<{}}  ", to_text(limit.given_back),
@@ -116,9 +119,9 @@ void add_explanation(std::string& out, const Explanation& e) {
   if (!in_turn.empty())
     out += wrapped("  in turn    ", fmt::format("{}; {} is left", fmt::join(in_turn, ", then "), share(e.limits.left)));
   for (const auto& change : e.what_ifs) {
-    out += wrapped(fmt::format("  takes      {:>8}  {:>+4.0f} %  ", to_text(change.iteration),
-                               100 * (change.iteration / p.iteration - 1)),
-                   "--set " + set_words(change.set));
+    const std::string first = fmt::format("  takes      {:>8}  {:>+4.0f} %  ", to_text(change.iteration),
+                                          100 * (change.iteration / p.iteration - 1));
+    out += command_text(first, "--set " + set_words(change.set), first.size()) + "\n";
   }
 }
 

@@ -83,7 +83,9 @@ const SharedDimension kRematerialisation = {
 const SharedDimension kGradientPrecision = {
     .values =
         [](const DimensionRequest& r) {
-          return yes_or_no(r.scenario.training.gradient_precision != r.scenario.training.precision);
+          // Autocast keeps weights, and so gradients, in fp32.
+          return yes_or_no(!r.scenario.software.autocast &&
+                           r.scenario.training.gradient_precision != r.scenario.training.precision);
         },
     .train =
         [](Training& training, TechniqueOptions&, int value) {

@@ -24,6 +24,11 @@ constexpr double kWorkOfSites = 4;
 constexpr double kWorkOfPlan = 150;
 // Micro-batches that repeat are simulated once (sim/predict/repeating.h).
 constexpr int kMostMicroBatches = 8;
+// Tasks of an inner step of a GPU that trains alone.
+constexpr double kTasksOfStepAlone = 4;
+// Tasks of a few tries that are made in any case: a tenth of a second.
+constexpr double kWorkOfFewTries = 250'000;
+constexpr double kFewTries = 3;
 // Tasks of the predictions of ways to fit that need no search: about a second.
 constexpr double kWorkOfRemedies = 300'000;
 // Effort of the search for a way to fit: a fraction of a second.
@@ -130,22 +135,38 @@ double work_on(const Scenario& scenario, const Prediction& p, const std::vector<
                                   [&](const Transformer& one) { return one.name == p.model; });
   const Group* group = group_of(scenario, names);
   if (!p.plan || !group || model == scenario.models.end()) return kWorkOfPlan;
-  const double steps = p.round ? p.round->steps : 1, gpus = static_cast<double>(group->devices.size());
-  const double tasks =
-      steps * gpus * std::min(p.plan->micro_batches, kMostMicroBatches) * static_cast<double>(model->layers);
+  const double gpus = static_cast<double>(group->devices.size()), layers = static_cast<double>(model->layers);
+  // In a round the layers of a GPU that trains alone are one task, and micro-batches are added up.
+  const double tasks = p.round ? p.round->steps * gpus * (p.plan->round().gpus > 1 ? layers : kTasksOfStepAlone)
+                               : gpus * std::min(p.plan->micro_batches, kMostMicroBatches) * layers;
   return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
+}
+
+// Whether another change hardly makes this the best.
+bool is_far_behind(const RunResult& result, const Prediction& best, const Candidate& cell) {
+  const Objective objective = result.scenario.selection.objective;
+  const auto known = std::ranges::find_if(result.predictions, [&](const Prediction& p) { return cell_of(p) == cell; });
+  return known != result.predictions.end() && known->status == Status::kOk &&
+         cost_of(*known, objective) > kFarBehind * cost_of(best, objective);
+}
+
+// What a scenario with this change may pick in place of the pick so far, the fastest today first; nothing where the change is one
+// technique's own.
+std::vector<Candidate> rivals_of(const RunResult& result, const Prediction& best, const Overrides& change) {
+  if (std::ranges::none_of(change, [](const std::string& one) { return is_of_kernels({one}); })) return {};
+  std::vector<const Prediction*> rows;
+  for (const auto& p : result.predictions) {
+    if (p.model == best.model && p.is_timed() && !is_far_behind(result, best, cell_of(p))) rows.push_back(&p);
+  }
+  std::ranges::stable_sort(rows, {}, [](const Prediction* p) { return p->job; });
+  std::vector<Candidate> out;
+  for (const Prediction* p : rows) out.push_back(cell_of(*p));
+  return out;
 }
 
 // The cells of other groups that a changed scenario may pick, the smallest groups first: techniques that leave the training as
 // it is, without those that are far behind today.
 std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& changed, const Prediction& best) {
-  const Objective objective = changed.selection.objective;
-  const auto is_far_behind = [&](const Candidate& cell) {
-    const auto known =
-        std::ranges::find_if(result.predictions, [&](const Prediction& p) { return cell_of(p) == cell; });
-    return known != result.predictions.end() && known->status == Status::kOk &&
-           cost_of(*known, objective) > kFarBehind * cost_of(best, objective);
-  };
   std::vector<const Group*> groups;
   for (const auto& group : changed.groups) {
     if (group.names != best.group) groups.push_back(&group);
@@ -155,7 +176,7 @@ std::vector<Candidate> cells_elsewhere(const RunResult& result, const Scenario& 
   for (const Group* group : groups) {
     for (const auto& technique : changed.techniques) {
       Candidate cell = {best.model, technique.technique->name, group->names};
-      if (!changes_training(technique) && !is_far_behind(cell)) out.push_back(std::move(cell));
+      if (!changes_training(technique) && !is_far_behind(result, best, cell)) out.push_back(std::move(cell));
     }
   }
   return out;
@@ -237,7 +258,7 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
   const Group* group = group_of(scenario, best.group);
   if (!options.reload || !group || !best.plan) return std::nullopt;
   Best fastest = nothing_found(result, best);
-  double left = budget;
+  double left = std::max(budget, std::min(kFewTries * work_of(scenario, best), kWorkOfFewTries));
   const auto offer = [&](const Scenario& changed, const Candidate& cell, const Overrides& change) {
     const Group* on = group_of(changed, cell.group);
     if (!on || !too_old_gpu(changed, on->devices).empty()) return true;
@@ -295,6 +316,13 @@ std::optional<Suggestion> faster_than(const RunResult& result, const Prediction&
     for (const Candidate& cell : cells_elsewhere(result, *changed, best)) {
       if (!offer(*changed, cell, change)) break;
     }
+  }
+  // The command picks the best with its change, whichever that is.
+  left = budget;
+  const Overrides change = fastest.change;
+  const auto changed = fastest.found ? options.reload(change) : std::nullopt;
+  for (const Candidate& cell : changed ? rivals_of(result, best, change) : std::vector<Candidate>()) {
+    if (cell != cell_of(best) && !offer(*changed, cell, change)) break;
   }
   return fastest.found;
 }

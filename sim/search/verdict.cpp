@@ -26,10 +26,10 @@ constexpr std::uint64_t kSeed = 1;
 // each of several models), by this factor of its cost, or beyond the memory by this factor.
 constexpr std::size_t kMostRivals = 3, kRivalsOfSeveral = 2;
 constexpr double kSerious = 1.6, kNearlyFits = 1.15;
-// Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Below, numbers of tasks that
-// take hundredths of a second.
+// Tasks of the draws, of one value after the other, and of suggestions, over those of the run. Then numbers of tasks that
+// take hundredths of a second, and, for the fewest draws, some tenths.
 constexpr double kWorkOfDraws = 2, kWorkOfValues = 2, kWorkOfSuggestions = 0.5, kLittleWork = 8000,
-                 kLittleWorkOfDraws = 16000;
+                 kLittleWorkOfDraws = 16000, kWorkOfFewestDraws = 600'000;
 // Below this ratio of a job at both ends of a value's interval, the value does not matter.
 constexpr double kMatters = 1.01;
 
@@ -185,8 +185,8 @@ bool add_drawn(const RunResult& result, const VerdictOptions& options, bool with
   double work = 0;
   for (const std::size_t row : rows) work += work_of(result.scenario, result.predictions[row]);
   const double budget = std::max(kLittleWorkOfDraws, kWorkOfDraws * work_of(result));
-  const std::size_t count = std::min(kDraws, static_cast<std::size_t>(budget / work));
-  if (count < kFewestDraws) return false;
+  const std::size_t count = std::clamp(static_cast<std::size_t>(budget / work), kFewestDraws, kDraws);
+  if (static_cast<double>(count) * work > std::max(budget, kWorkOfFewestDraws)) return false;
   const PointLayout layout = layout_of(options.unknowns);
   const Posterior prior = prior_of(options.unknowns, count, kSeed);
   std::vector<Overrides> points;
