@@ -28,6 +28,8 @@ std::string problem_of(const std::string& text, Dimension dimension) { return pa
 TEST(Quantity, ReadsEveryUnitOfTime) {
   expect_values({{"2 ns", 2e-9},
                  {"2 us", 2e-6},
+                 {"2 \u00b5s", 2e-6},  // both micro signs of Unicode
+                 {"2 \u03bcs", 2e-6},
                  {"2 ms", 2e-3},
                  {"2 s", 2},
                  {"2 min", 120},

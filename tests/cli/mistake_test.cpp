@@ -116,6 +116,8 @@ std::vector<Mistake> mistakes() {
       {"groups=[[gat,gat]]", "a GPU is in one group twice; name each VM, GPU or site once"},
       {"groups=[[gat/7]]", "there is no VM, GPU or site \"gat/7\"; known are: gat, amst, "},
       {"nccl.NCCL_ALGO=ring", "did you mean \"Ring\"?"},
+      {"nccl.NCCL_ALGO=^Tree", "unknown value \"^Tree\"; one of auto, Ring, Tree"},
+      {"nccl.NCCL_PROTO='LL,Simple'", "unknown value \"LL,Simple\"; one of auto, LL, LL128, Simple is expected"},
       {"nccl.NCCL_SOCKET_THREADS=4",
        "unknown key \"NCCL_SOCKET_THREADS\" in nccl; did you mean \"NCCL_SOCKET_NTHREADS\"?"},
       {"nccl.NCCL_SOCKET_NTHREADS=100", "is out of range; expected a whole number from 1 to 16"},

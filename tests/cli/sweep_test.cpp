@@ -100,7 +100,7 @@ TEST_F(SweepTest, WhereEveryPointIsWrongEndsAsBadInputAndCheckSaysSo) {
                                       "\naxes: [{key: platform.links.wan.rtt, from: 1 GiB, to: 2 GiB, points: 3}]\n");
   const RunOutcome done = slmsim_run({"sweep", wrong, "-o", folder_.file("w")});
   EXPECT_EQ(done.status, 2);
-  EXPECT_THAT(done.err, HasSubstr("wrong.yaml:2:14: error: platform.links.wan.rtt: \"1 GiB\" has the unit \"GiB\""));
+  EXPECT_THAT(done.err, HasSubstr("wrong.yaml:2:44: error: platform.links.wan.rtt: \"1 GiB\" has the unit \"GiB\""));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("w.csv")));
   const RunOutcome checked = slmsim_run({"check", wrong});
   EXPECT_EQ(checked.status, 2);

@@ -4,6 +4,7 @@
 namespace slmsim::usage_test {
 namespace {
 
+using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 struct WrongUse {
@@ -44,6 +45,11 @@ std::vector<WrongUse> wrong_uses() {
       usage({"schema", "scenarios"}, "there is no schema of \"scenarios\"; did you mean \"scenario\"?"),
       usage({"schema", "gpu", "--format", "yaml"}, "\"yaml\" is unknown; known are: json, markdown"),
       usage({"schema", "gpu", "vm"}, "vm"),
+      usage({"shapes", "gpt2m", "--format", "json", "--batch", "8"}, "--batch is for csv"),
+      usage({"plan", kScenario, "--restart"}, "--restart needs --journal FILE"),
+      usage({"import", "csv", "a.csv", "--shapes", "b.csv"}, "--shapes is for nsys"),
+      usage({"import", "csv", "a.csv", "--rows", "0"}, "--rows"),
+      usage({"validate", "--worst", "-1"}, "--worst"),
       usage({"validate", "--measured", "steps.json"}, "--measured needs --gpu"),
       usage({"validate", "--gpu", "h200"}, "--gpu and --profile are for --measured FILE"),
       usage({"validate", "deepspeed", "--set", "training.batch=8"}, "--set is for fabric"),
@@ -159,6 +165,50 @@ TEST(CommandLine, RefusesTwoResultsInOneFile) {
   const std::string file = folder.file("x"), same = folder.file("./x");
   expect_refused({"run", kScenario, "--technique", "Data", "--output", file, "--trace", same}, same,
                  {{"", "two results would be written there"}});
+  EXPECT_EQ(folder.count(), 0);
+}
+
+TEST(CommandLine, DoesNotReplaceItsInputByAResult) {
+  const TemporaryFolder folder;
+  const std::string config = R"({"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2, "vocab_size": 100})";
+  const std::string file = folder.write("config.json", config);
+  expect_refused({"shapes", file, "--format", "json", "--output", file}, file,
+                 {{"", "this is an input of the command; name another file for the result"}});
+  EXPECT_EQ(contents(file), config);
+}
+
+TEST(CommandLine, WritesTheFileThatALinkNames) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("old.csv", "old"), link = folder.file("link.csv"), none = folder.file("none.csv");
+  std::filesystem::create_symlink("old.csv", link);
+  std::filesystem::create_symlink("new.csv", none);
+  for (const std::string& one : {link, none}) {
+    EXPECT_EQ(slmsim_run({"run", kScenario, "-t", "Data", "-g", "gat", "-m", "gpt2m", "-o", one}).status, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(one));
+  }
+  EXPECT_EQ(contents(file).substr(0, 9), "scenario,");
+  EXPECT_EQ(contents(folder.file("new.csv")), contents(file));
+}
+
+// A shell's "> FILE" stays what it is, and gets the text.
+TEST(CommandLine, WritesToStandardOutputByItsName) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("f");
+  const std::string command = std::string(SLMSIM_BINARY) + " list stacks > " + file + " && " + SLMSIM_BINARY +
+                              " shapes gpt2m -f json -o /dev/stdout >> " + file;
+  const RunOutcome run = run_program({"/bin/sh", "-c", command});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(std::filesystem::is_symlink("/dev/stdout"));
+  EXPECT_EQ(contents(file),
+            slmsim_run({"list", "stacks"}).out + slmsim_run({"shapes", "gpt2m", "-f", "json"}).out);
+}
+
+TEST(CommandLine, SaysSoWhereAFileMayNotBeSoLarge) {
+  const TemporaryFolder folder;
+  const RunOutcome run = run_program({"/bin/sh", "-c", std::string("ulimit -f 1; exec ") + SLMSIM_BINARY +
+                                                           " shapes gpt2m -o " + folder.file("large.csv")});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("the result cannot be written there"));
   EXPECT_EQ(folder.count(), 0);
 }
 

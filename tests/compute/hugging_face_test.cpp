@@ -159,6 +159,8 @@ TEST(HuggingFace, SaysOnceWhatCannotBeModelled) {
   }
   EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", num_local_experts: 8}").reading),
               ElementsAre(testing::HasSubstr("\"llama\" is a mixture of experts by its num_local_experts")));
+  EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", add_cross_attention: true}").reading),
+              ElementsAre(testing::HasSubstr("\"llama\" attends to an encoder by its add_cross_attention")));
 }
 
 // Another family is not what its publisher meant.

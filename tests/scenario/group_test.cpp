@@ -101,6 +101,15 @@ TEST_F(GroupsOfSites, LeftOutMeansAllAndEachVmWhereGpusAreMany) {
   EXPECT_EQ(groups("[all, sites]").size(), 3);
 }
 
+TEST_F(GroupsOfSites, AsksWhichIsMeantByTheNameOfAVmAndOfAnotherSite) {
+  write("platforms/pair.yaml",
+        "name: pair\nsites: {west: {}, east: {}}\nvms:\n  east: {site: west, type: box, gpus: [g, g]}\n"
+        "  west: {site: east, type: box, gpus: [g, g]}\n  b: {site: east, type: box, gpus: [g]}\n"
+        "links:\n  wan: {between: [west, east], rtt: 10 ms, bandwidth: 8 Gbps}\n");
+  EXPECT_THAT(errors_with("[all, east]"), ElementsAre(HasSubstr("\"east\" is a VM and another site; rename one of them")));
+  EXPECT_EQ(groups("[all, b]").size(), 2);
+}
+
 TEST_F(GroupsOfSites, KnowsWordsAndNamesOfSites) {
   EXPECT_THAT(devices("sites"), ElementsAre(Devices{0, 1}, Devices{2, 3}, Devices{4}));
   EXPECT_THAT(devices("pairs"), ElementsAre(Devices{0, 1, 2, 3}, Devices{0, 1, 4}, Devices{2, 3, 4}));

@@ -149,6 +149,20 @@ TEST(Space, VariesTcpAndNcclOnlyWhereTheScenarioAllowsIt) {
   }
 }
 
+// Each choice's overrides make a scenario: with torch.autocast weights and gradients stay in fp32.
+TEST(Space, KeepsTheGradientsOfAutocast) {
+  const ClusterFile file(clusters()[0]);
+  for (const bool autocast : {false, true}) {
+    const Scenario scenario = file.load({"software={stack: " + std::string(autocast ? "autocast" : "eager") + "}",
+                                         "training.precision=fp16", "training.gradient_precision=fp32"});
+    const Space space(scenario, scenario.models.front(), named("Data"));
+    const auto varied = std::ranges::any_of(choices_of(space), [&](const Choice& choice) {
+      return space.setup(choice).scenario.training.gradient_precision != Precision::kFp32;
+    });
+    EXPECT_EQ(varied, !autocast);
+  }
+}
+
 TEST(Space, TakesEachChoiceOnce) {
   for (const auto& cluster : clusters()) {
     const ClusterFile file(cluster);

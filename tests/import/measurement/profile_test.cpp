@@ -201,6 +201,12 @@ TEST(Plausible, AreTimesThatTheGpuCanHaveOnTheMedian) {
   EXPECT_THAT(told("1.5e-4"),
               ElementsAre(AllOf(StartsWith("2:1 the kernels take 0.109 times"), HasSubstr("faster than possible"))));
   EXPECT_THAT(told("0.4"), ElementsAre(AllOf(StartsWith("2:1 "), HasSubstr("implausibly slow"))));
+
+  // A small kernel takes about what its launch does: microseconds, which are read as seconds here.
+  Files files;
+  files.write("a.csv", "kernel,precision,batch,m,n,k,seconds\ngemm-nt,fp16,1,512,512,512,13\n");
+  EXPECT_THAT(refusals("csv", files, {}, &gpu),
+              ElementsAre(AllOf(StartsWith("2:1 small kernels take 13 s"), HasSubstr("implausibly slow"))));
 }
 
 TEST(Plausible, LeavesOutTheTimesThatAreFasterThanTheDataSheet) {
