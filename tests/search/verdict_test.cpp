@@ -173,6 +173,19 @@ TEST(Verdict, SuggestsWhatIsFaster) {
   EXPECT_NEAR(eager.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
 }
 
+// Four old GPUs beat an H100 on single sequences, which it waits for: with more of them at once it is the faster one.
+TEST(Verdict, SuggestsFewerMicroBatchesOnOtherGpus) {
+  const Case two("docs/examples/4-two-sites/scenario.yaml",
+                 {"models=gpt2", "software={stack: compiled}", "techniques=DDP", "groups=each", "training.batch=64",
+                  "training.micro_batch=1", "training.precision=fp16",
+                  "platform.vms.desk.gpus=[rtx6000, rtx6000, rtx6000, rtx6000]", "platform.vms.rented.gpus=[h100]"});
+  const Verdict verdict = two.verdicts().front();
+  EXPECT_EQ(two.result.predictions[*verdict.best].group, std::vector<std::string>{"desk"});
+  ASSERT_TRUE(verdict.faster);
+  EXPECT_EQ(verdict.faster->choice, "DDP on rented");
+  EXPECT_NEAR(two.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
+}
+
 // Another technique than the pick's may gain more by a change, and rounds of many steps are tried, too: the suggestion is what its
 // command gives.
 TEST(Verdict, SuggestsTheBestChoiceOfItsCommand) {
