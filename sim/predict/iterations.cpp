@@ -17,15 +17,15 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
+constexpr std::size_t kMostIterations = 12;    // windows are mostly steady by then; the last ones stand for the rest
+constexpr std::size_t kMostWhileGrowing = 36;  // without losses, where windows still grow
 constexpr std::size_t kLastOnes = 6;
 constexpr int kEnoughLosses = 24;                               // per connection; the mean then has an error of 2 %
 constexpr int kLossesOfFall = 8;                                // leave 0.7^8 of CUBIC's window, a seventeenth
 constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;  // iterations; those unlike the one before
 constexpr double kLeastShareOfLosses = 0.1;  // relative to the connection that loses most; others are not waited for
-constexpr double kSettled = 0.005;           // relative: change of the mean by one more iteration, of at least three
-constexpr double kAgree = 0.0025;            // relative: change of the mean by a second iteration
-constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
+constexpr double kSettled = 0.005;  // relative: least error that is told, and change of the mean of the last ones
+constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
 // Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
 // of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
 constexpr double kMeeting = 0.005;
@@ -124,20 +124,25 @@ double still_to_fall(const TaskGraph& graph, const State& state, const std::vect
   return most;
 }
 
-// Also moves the start of the stand-in iterations to where losses are usual. Where no connection will lose, the mean settles; two
-// iterations that agree are enough where each connection goes on as it did, but not where transfers meet: there they may agree
-// by chance.
+// Whether each connection that loses has met enough. Also moves the start of the stand-in iterations to where losses are usual.
 bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing,
                  bool meets) {
   const std::size_t done = result.times.size();
   std::size_t& start = result.cycle_start;
   while (start < done - 1 && (start == 0 || !lose_as_usual(states, start, losing))) ++start;
-  const std::size_t count = done - start;
-  if (count < (meets ? 3 : 2)) return false;
-  if (!losing.empty()) return met_enough(states[start], states.back(), losing);
-  const Seconds mean = result.steady(), last = result.times.back();
-  const Seconds without_last = (mean * static_cast<double>(count) - last) / static_cast<double>(count - 1);
-  return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
+  return done - start >= (meets ? 3 : 2) && met_enough(states[start], states.back(), losing);
+}
+
+Seconds mean_of(std::span<const Seconds> times) {
+  Seconds sum{0};
+  for (const Seconds time : times) sum += time;
+  return sum / static_cast<double>(times.size());
+}
+
+// Whether the last iterations differ from those before them, as while windows grow.
+bool still_changes(const std::vector<Seconds>& times) {
+  const auto last = std::span(times).last(2 * kLastOnes);
+  return std::abs(mean_of(last.last(kLastOnes)) / mean_of(last.first(kLastOnes)) - 1) > kSettled;
 }
 
 // State after an iteration that begins with `after` and does the same as the one from `before` to `after`: the two states
@@ -351,16 +356,19 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     if (result.repeats) result.cycle_start = static_cast<std::size_t>(seen - states.begin());
     states.push_back(std::move(*after));
     done = result.repeats;
-    if (!done && lossy && has_settled(result, states, losing, meets)) {
+    if (!done && !losing.empty() && has_settled(result, states, losing, meets)) {
       result.spread = error_of_steady(result);
       done = true;
     }
     const std::size_t count = result.times.size();
-    if (!done && count >= kMostIterations &&
-        (options.coarse || losing.empty() || count == kMostWithLosses ||
-         (simulated == kMostUnlike && !iterating.is_contracted()))) {
+    const auto is_last = [&] {
+      if (options.coarse) return true;
+      if (losing.empty()) return count >= kMostWhileGrowing || !still_changes(result.times);
+      return count == kMostWithLosses || (simulated == kMostUnlike && !iterating.is_contracted());
+    };
+    if (!done && count >= kMostIterations && is_last()) {
       falls = !lose_as_usual(states, result.cycle_start, losing);
-      take_last_ones(result, lossy);
+      take_last_ones(result, !losing.empty());
       done = true;
     }
     done = done || (options.coarse && outlasts_its_start(result.first(), graph, losses, losing));

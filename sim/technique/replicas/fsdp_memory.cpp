@@ -8,9 +8,6 @@
 namespace slmsim {
 namespace {
 
-// A part in fp32 and its gradient; the optimizer's state is added.
-constexpr double kParameter = 4, kGradient = 4;
-
 struct Units {
   double root = 0, layers = 0, largest = 0;  // parameters; largest: of the largest unit of layers
 
@@ -75,6 +72,8 @@ DeviceMemory memory_of_rank(const Plan& plan, std::size_t s, std::size_t rank, B
   const auto [held, trained] = parameters_of(operators, stage, fsdp);
   const double part = trained.all() / fsdp.shards, frozen = (held.all() - trained.all()) / fsdp.shards;
   const double weight = element_bytes(scenario.training.precision);
+  // A part of the parameters, or of their gradients, in the format that the optimizer updates.
+  const double updated = scenario.training.update().element();
   const double reduced = element_bytes(scenario.training.gradient_precision);
   const double whole = held.open(whole_layers(fsdp, layer_count(operators)));
   // Gradients of the root until the end, of a layer while it computes and while the one before it is reduced; without
@@ -88,15 +87,15 @@ DeviceMemory memory_of_rank(const Plan& plan, std::size_t s, std::size_t rank, B
   // Further micro-batches of 1F1B.
   const double others = micro_batches_in_flight(schedule_of(plan), plan.micro_batches, plan.stages.size(), s) - 1;
   DeviceMemory m = empty_memory(stage.mesh[rank], scenario);
-  const Bytes own{fsdp.offload ? 0.0 : part * kParameter + frozen * weight};
-  const Bytes gradients{fsdp.offload ? 0.0 : part * kGradient};
+  const Bytes own{fsdp.offload ? 0.0 : part * updated + frozen * weight};
+  const Bytes gradients{fsdp.offload ? 0.0 : part * updated};
   m.parameters = Bytes{whole * weight} + own;
   m.optimizer = Bytes{fsdp.offload ? 0.0 : part * state_of(scenario.training.optimizer)};
   // Gradients reduced in another precision are converted first; a gathered unit's own part in training precision, and
-  // with offload in fp32.
+  // with offload in that of the update.
   m.buffers =
       nccl + Bytes{(reduced != weight ? trained.largest * reduced : 0.0) +
-                   (fsdp.offload ? trained.largest * kParameter + held.largest * weight : trained.largest * weight) /
+                   (fsdp.offload ? trained.largest * updated + held.largest * weight : trained.largest * weight) /
                        fsdp.shards};
   m.nccl = nccl;
   // Gradients are released after the step (zero_grad); those of earlier micro-batches are present when a pass begins.
@@ -131,7 +130,7 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
 StoreMemory stored_by_fsdp(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   if (!plan.fsdp().offload) return {};
   const double all = parameter_count(operators), trained = trained_count(operators);
-  return {Bytes{(trained * (kParameter + kGradient + state_of(scenario.training.optimizer)) +
+  return {Bytes{(trained * (2 * scenario.training.update().element() + state_of(scenario.training.optimizer)) +
                  (all - trained) * element_bytes(scenario.training.precision)) /
                 plan.fsdp().shards},
           {}};

@@ -100,8 +100,9 @@ class Passes {
   double frozen(std::size_t unit) const {
     return of_unit(unit, [&](std::size_t u) { return run_.frozen(u); });
   }
-  Bytes fp32_part(std::size_t unit) const {
-    return Bytes{trained(unit) / plan_.shards * element_bytes(Precision::kFp32)};
+  // In the format that the optimizer updates.
+  Bytes part_of(std::size_t unit) const {
+    return Bytes{trained(unit) / plan_.shards * run_.scenario().training.update().element()};
   }
   bool frees_after_forward() const { return plan_.frees_after_forward() && plan_.pipeline == 1; }
 
@@ -114,8 +115,8 @@ class Passes {
       freed_.pop_front();
     }
     if (plan_.offload)
-      after = run_.copy(false, fp32_part(unit) + Bytes{frozen(unit) / plan_.shards * run_.element()},
-                        "parameters to GPU", after);
+      after = run_.copy(false, part_of(unit) + Bytes{frozen(unit) / plan_.shards * run_.element()}, "parameters to GPU",
+                        after);
     const Bytes size{(trained(unit) + frozen(unit)) * run_.element()};
     gathered_[unit] =
         run_.collective(ReplicaRun::Reach::kShards, Collective::kAllGather, size, "all-gather parameters", after);
@@ -148,7 +149,7 @@ class Passes {
     if (plan_.is_hybrid())
       reduced_ = run_.collective(ReplicaRun::Reach::kCopies, Collective::kAllReduce, size / plan_.shards,
                                  "all-reduce grads of copies", reduced_);
-    if (plan_.offload) reduced_ = run_.copy(true, fp32_part(unit), "grads to host", reduced_);
+    if (plan_.offload) reduced_ = run_.copy(true, part_of(unit), "grads to host", reduced_);
   }
 
   ReplicaRun& run_;

@@ -59,7 +59,7 @@ Bytes never_at_once(const Plan& plan, const OperatorGraph& operators, std::size_
 class ReplicaMoments {
  public:
   ReplicaMoments(const Plan& plan, const OperatorGraph& operators, const CompressionMemory& compressed,
-                 const Scenario& scenario)
+                 const Scenario& scenario, std::size_t ranks)
       : replicas_(plan.replicas()),
         framework_(scenario.framework),
         training_(scenario.training),
@@ -70,7 +70,7 @@ class ReplicaMoments {
         trained_(trained_count(operators)),
         largest_(largest_tensor(operators)),
         tied_(tied_parameters(operators)),
-        ranks_(static_cast<double>(plan.stages.front().mesh.size())),
+        ranks_(static_cast<double>(ranks)),
         several_(plan.micro_batches > 1) {}
 
   // `empty`: limit, framework, and NCCL's buffers.
@@ -200,13 +200,18 @@ class ReplicaMoments {
 
 std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators,
                                              const Scenario& scenario) {
+  return memory_of_replicas(plan, operators, scenario, plan.stages.front().mesh.size());
+}
+
+std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario,
+                                             std::size_t ranks) {
   std::vector<DeviceMemory> out;
   const Stage& stage = plan.stages.front();
   const Compression& compression = plan.replicas().compression;
   const CompressionMemory compressed =
       compression_memory(compression, all_gradients(operators, compression.rank), static_cast<int>(stage.mesh.size()),
                          element_bytes(scenario.training.gradient_precision));
-  const ReplicaMoments moments(plan, operators, compressed, scenario);
+  const ReplicaMoments moments(plan, operators, compressed, scenario, ranks);
   const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     DeviceMemory empty = empty_memory(stage.mesh[rank], scenario);

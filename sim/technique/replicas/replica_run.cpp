@@ -108,6 +108,8 @@ void ReplicaRun::launch() {
     enter(stage);
     compute(gpu_, times, {"launch", TaskClass::kLaunch}, none());
   }
+  // The host issues gathers, copies and reads, too.
+  if (times.front() > Seconds{0}) nccl_ = across_ = in_ = out_ = io_ = gpu_;
 }
 
 Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) { return pass(unit, Pass::kForward, after); }

@@ -50,6 +50,9 @@ Technique technique_of_replicas(const char* name, const char* summary, const Fig
 // For a plan whose `by` is a ReplicaPlan.
 std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators,
                                              const Scenario& scenario);
+// The same where only this number of GPUs, and not all of the plan's, divide states or sum gradients with each other.
+std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario,
+                                             std::size_t ranks);
 StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
 
 }  // namespace slmsim

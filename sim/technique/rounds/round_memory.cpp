@@ -3,6 +3,8 @@
 #include "sim/collective/nccl_rules.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/alpa/operators.h"
+#include "sim/technique/common/holding.h"
+#include "sim/technique/replicas/replicas.h"
 #include "sim/technique/rounds/rounds.h"
 
 namespace slmsim {
@@ -33,25 +35,27 @@ Bytes outer_state(const Plan& plan, const OperatorGraph& operators) {
 std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   std::vector<DeviceMemory> out;
   const RoundPlan& how = plan.round();
-  const StateBytes bytes(scenario.training);
-  const double trained = trained_count(operators);
   const auto fragments = fragment_parameters(operators, how.fragments);
   const double exchanged = *std::max_element(fragments.begin(), fragments.end()) / how.gpus;
   const bool encoded = how.format != ExchangeFormat::kFp32;
   const Bytes exchange = Bytes{kFp32Bytes * exchanged} + (encoded ? wire_bytes(how.format, exchanged) : Bytes{0});
   const Bytes nccl = buffers_of_nccl(plan, scenario);
-  for (std::size_t rank = 0; rank < plan.stages.front().mesh.size(); ++rank) {
-    DeviceMemory m = empty_memory(plan.stages.front().mesh[rank], scenario);
-    m.parameters = Bytes{parameter_count(operators) * bytes.weight};
-    m.gradients = Bytes{trained * bytes.gradient};
-    m.optimizer = Bytes{trained * (bytes.optimizer() + bytes.gradient_copy)};
+  // DDP's, inside a replica: copies of the gradients.
+  const Bytes buckets{how.gpus > 1 ? trained_count(operators) * StateBytes(scenario.training).gradient : 0.0};
+  // Inside a replica as under DDP, or alone.
+  Plan steps = plan;
+  steps.by = ReplicaPlan{.bucket = how.bucket};
+  for (DeviceMemory m : memory_of_replicas(steps, operators, scenario, static_cast<std::size_t>(how.gpus))) {
     if (!how.outer_on_host) m.optimizer += outer_state(plan, operators);
-    m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
-    // DDP keeps its buckets, which are copies of the gradients.
+    m.buffers += nccl - m.nccl;
     m.nccl = nccl;
-    m.buffers = nccl + (how.gpus > 1 ? m.gradients : Bytes{0});
-    m.buffers += how.delay > 0 ? exchange : std::max(Bytes{0}, exchange - m.activations);
-    out.push_back(m);
+    // After the last step its activations and gradients are freed; a delayed exchange runs beside the steps.
+    DeviceMemory between = m;
+    between.moment = Moment::kStep;
+    between.activations = between.gradients = Bytes{0};
+    between.buffers = nccl + exchange + buckets;
+    if (how.delay > 0) m.buffers += exchange;
+    out.push_back(larger_of(m, between));
   }
   return out;
 }

@@ -51,8 +51,8 @@ std::vector<Variation> round_variations();
 // For a plan whose `by` is a RoundPlan.
 Lowered lower_round(const LowerRequest& request);
 
-// Memory of replicas that exchange once per round: weights, gradients and Adam's state as in a single replica, plus the
-// memory of the exchange.
+// Memory of replicas that exchange once per round: that of DDP on the GPUs of one replica (replicas.h), plus the memory of the
+// exchange.
 //
 //   outer parameters and momentum   8 bytes per parameter (two copies in fp32), divided over the GPUs of a replica; on the
 //                                   GPU or in host memory (arXiv 2501.18512, section on memory overhead); none for averages

@@ -96,7 +96,7 @@ TEST(Adapters, KeepStatesOfTheirOwnParametersOnly) {
   World world(2, 1);
   world.scenario.training.batch = 4;
   for (const char* technique :
-       {"{DDP: {micro_batches: 2}}", "{ZeRO-1: {micro_batches: 2}}", "{LocalSGD: {inner_steps: 2}}"}) {
+       {"{DDP: {micro_batches: 2}}", "{ZeRO-1: {micro_batches: 2}}", "{LocalSGD: {inner_steps: 2, micro_batches: 2}}"}) {
     const DeviceMemory m = world.memory(technique), whole = world.memory(technique, false);
     EXPECT_EQ(m.parameters.value, 2 * (kOwn + kAdapters)) << technique;
     EXPECT_EQ(m.gradients.value, 2 * kAdapters) << technique;
