@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/predict/predict.h"
 #include "sim/technique/common/lower.h"
 #include "sim/technique/common/technique.h"
 #include "tests/named.h"
@@ -125,6 +126,17 @@ TEST(Iterations, AreNotSettledWhileWindowsFall) {
     EXPECT_LE(sum / kMany, times.steady().value * (1 + times.spread)) << rate;
     EXPECT_GE(sum / kMany, times.steady().value * (1 - times.spread)) << rate;
   }
+}
+
+// One loss in thousands of iterations is none, also while windows grow.
+TEST(Iterations, AreThoseWithoutLossWhereHardlyAnySegmentIsLost) {
+  const auto iteration = [](const char* loss) {
+    const Scenario scenario = load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios/gat-amst.yaml",
+                                            {"models=gpt2m", "groups=all", "techniques={OneBitAdam: {warm_up: 10}}",
+                                             std::string("platform.links.wan.loss=") + loss});
+    return predict(scenario).front().iteration.value;
+  };
+  EXPECT_NEAR(iteration("1e-12") / iteration("0"), 1, 1e-9);
 }
 
 // 4 MB are 2762 segments of 1448 B, of which 276.2 are lost at 10 %: 1 / sqrt(276.2) = 6.0 %. Where the GPU computes first for

@@ -95,6 +95,16 @@ TEST(Fsdp, IsItsCollectivesWhereComputingTakesNoTime) {
   EXPECT_NEAR(of("{FSDP: {strategy: hybrid_shard}}", 2, 2, 4, 1e15, false, 1, 100).time(), all / 100, 0.01 * all / 100);
 }
 
+// What the host issues first is a gather, which the launch of the iteration delays as it does kernels.
+TEST(Fsdp, BeginsAfterTheLaunchOfTheIteration) {
+  for (const char* technique : {"{FSDP: {}}", "{ZeRO-3: {}}", "{DDP: {}}"}) {
+    Case one = of(technique, 1, 4, 4, 1000, true);
+    const double time = one.time();
+    one.scenario.training.iteration_overhead = Seconds{3};
+    EXPECT_NEAR(one.time(), time + 3, 1e-9 * time) << technique;
+  }
+}
+
 TEST(Fsdp, IsItsComputingWhereLinksTakeNoTime) {
   const double ddp = of("{DDP: {}}", 1, 4, 3, 1e15, true).time();
   for (const char* strategy : {"full_shard", "shard_grad_op"}) {
@@ -140,6 +150,13 @@ TEST(Fsdp, HoldsPartsInFp32AndThreeLayersWhole) {
   EXPECT_DOUBLE_EQ(memory[0].parameters.value, 2 * (kRoot + 3 * kLayer) + 4 * 3728);
   EXPECT_DOUBLE_EQ(memory[0].gradients.value, 2 * (kRoot + 2 * kLayer) + 4 * 3728);
   EXPECT_DOUBLE_EQ(memory[0].optimizer.value, 8 * 3728);
+  // AdamW of weights in 16 bits has no copy in fp32; most is then held when the loss's backward pass begins.
+  Case half = of("{FSDP: {}}", 1, 4, 4, 1e6);
+  half.scenario.training.optimizer = UpdateRule::kAdam16bit;
+  const auto halves = memory_of(half.plan, half.operators, half.scenario);
+  EXPECT_DOUBLE_EQ((memory[0].parameters - halves[0].parameters).value, 2 * 3728);
+  EXPECT_DOUBLE_EQ(halves[0].gradients.value, 2 * 3728);
+  EXPECT_DOUBLE_EQ(halves[0].optimizer.value, 4 * 3728);
   const Case kept = of("{FSDP: {strategy: shard_grad_op}}", 1, 4, 4, 1e6);
   EXPECT_DOUBLE_EQ(memory_of(kept.plan, kept.operators, kept.scenario)[0].parameters.value, 2 * 14912 + 4 * 3728);
   const Case hybrid = of("{FSDP: {strategy: hybrid_shard}}", 2, 2, 4, 1e6);
