@@ -150,12 +150,13 @@ TEST(Fsdp, HoldsPartsInFp32AndThreeLayersWhole) {
   EXPECT_DOUBLE_EQ(memory[0].parameters.value, 2 * (kRoot + 3 * kLayer) + 4 * 3728);
   EXPECT_DOUBLE_EQ(memory[0].gradients.value, 2 * (kRoot + 2 * kLayer) + 4 * 3728);
   EXPECT_DOUBLE_EQ(memory[0].optimizer.value, 8 * 3728);
-  // AdamW of weights in 16 bits has no copy in fp32; most is then held when the loss's backward pass begins.
-  Case half = of("{FSDP: {}}", 1, 4, 4, 1e6);
+  // AdamW of weights in 16 bits has no copy in fp32.
+  Case half = of("{FSDP: {micro_batches: 2}}", 1, 4, 4, 1e6, false, 2);
+  const auto whole = memory_of(half.plan, half.operators, half.scenario);
   half.scenario.training.optimizer = UpdateRule::kAdam16bit;
   const auto halves = memory_of(half.plan, half.operators, half.scenario);
-  EXPECT_DOUBLE_EQ((memory[0].parameters - halves[0].parameters).value, 2 * 3728);
-  EXPECT_DOUBLE_EQ(halves[0].gradients.value, 2 * 3728);
+  EXPECT_DOUBLE_EQ((whole[0].parameters - halves[0].parameters).value, 2 * 3728);
+  EXPECT_DOUBLE_EQ((whole[0].gradients - halves[0].gradients).value, 2 * 3728);
   EXPECT_DOUBLE_EQ(halves[0].optimizer.value, 4 * 3728);
   const Case kept = of("{FSDP: {strategy: shard_grad_op}}", 1, 4, 4, 1e6);
   EXPECT_DOUBLE_EQ(memory_of(kept.plan, kept.operators, kept.scenario)[0].parameters.value, 2 * 14912 + 4 * 3728);
