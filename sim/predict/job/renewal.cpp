@@ -30,6 +30,17 @@ double time_per_work(const JobProcess& process) {
   return time / (interval * std::exp(-all * period) + kept / all * (in_interval + in_pause));
 }
 
+// Time at work and in pauses of the whole job: none follows its last stretch of work with a checkpoint.
+double time_of_job(JobProcess process) {
+  const double work = process.work.value;
+  const double written = process.interval < process.work ? std::ceil(work / process.interval.value) - 1 : 0;
+  const double before = written > 0 ? written * process.interval.value : 0;
+  const double kept = written > 0 ? before * time_per_work(process) : 0;
+  process.work = Seconds{work - before};
+  process.interval = kForever;
+  return kept + process.work.value * time_per_work(process);
+}
+
 double mean_repair(const JobProcess& process) {
   double sum = 0;
   for (const Stop& stop : process.stops) sum += stop.rate * stop.repair.value;
@@ -76,7 +87,19 @@ Seconds best_interval(const JobProcess& process, Seconds least) {
   }
   const double best = std::exp((low + high) / 2);
   const double below = std::max(std::ceil(shortest / least.value), std::floor(best / least.value)) * least.value;
-  return Seconds{stretch(below) <= stretch(below + least.value) ? below : below + least.value};
+  const Seconds endless{stretch(below) <= stretch(below + least.value) ? below : below + least.value};
+  // A job that ends writes a whole number of checkpoints, of which few matter.
+  constexpr double kFew = 64;
+  const double most = std::ceil(process.work / endless) + 1;
+  tried.interval = kForever;
+  Seconds out = kForever;
+  double shortest_job = time_of_job(tried);
+  for (double parts = 2; parts <= std::min(most, kFew); ++parts) {
+    tried.interval = least * std::max(std::ceil(process.work / parts / least), std::ceil(shortest / least.value));
+    if (const double time = time_of_job(tried); time < shortest_job) shortest_job = time, out = tried.interval;
+  }
+  tried.interval = endless;
+  return most > kFew && time_of_job(tried) < shortest_job ? endless : out;
 }
 
 Seconds best_drawn_interval(const JobProcess& process, int count, std::uint64_t seed) {

@@ -20,8 +20,9 @@ Seconds mean_recovery(const JobProcess& process);
 // restarting jobs with equal hours.
 double mean_stretch(const JobProcess& process);
 
-// The interval that minimises mean_stretch: at least `least`, the time of an iteration or round, and a multiple of it, and at
-// least the time of writing; kForever where no checkpoint is best.
+// The interval that minimises the job's mean: at least `least`, the time of an iteration or round, and a multiple of it, and at
+// least the time of writing; kForever where no checkpoint is best. With few checkpoints the job's parts are as equal as that
+// allows, with many they are those that minimise mean_stretch.
 Seconds best_interval(const JobProcess& process, Seconds least);
 
 // The same for replicas that continue without each other, for which there is no closed form: of multiples of a round, each

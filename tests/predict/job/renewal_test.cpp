@@ -114,6 +114,28 @@ TEST(BestInterval, OfPreemptionsThatAreAnnouncedIsNever) {
   EXPECT_GT(best_interval(c, Seconds{1}), Seconds{1.5e4});
 }
 
+// Of n equal parts n - 1 end with a checkpoint: (n - 1) (e^{L (W / n + C)} - 1) / L + (e^{L W / n} - 1) / L, by trial of each n.
+TEST(BestInterval, OfAJobThatEndsLeavesEqualParts) {
+  constexpr double kMtbf = 1000;
+  for (const double work : {200.0, 1000.0, 3000.0, 8000.0}) {
+    for (const double write : {10.0, 50.0, 200.0, 700.0}) {
+      const auto mean = [&](int parts) {
+        const double part = work / parts;
+        return (parts - 1) * std::expm1((part + write) / kMtbf) + std::expm1(part / kMtbf);
+      };
+      int best = 1;
+      for (int parts = 2; parts < 64 && work / parts >= 1; ++parts) {
+        if (mean(parts) < mean(best)) best = parts;
+      }
+      JobProcess c = process(work, kMtbf);
+      checkpoints(c, 1, write);
+      const Seconds interval = best_interval(c, Seconds{1e-3});
+      const int parts = interval == kForever ? 1 : static_cast<int>(std::lround(work / interval.value));
+      EXPECT_EQ(parts, best) << work << " " << write;
+    }
+  }
+}
+
 // Without checkpoints, repair and restart: (e^{L W} - 1) / L.
 TEST(JobsDrawn, AreAsLongAsRenewalTheorySays) {
   const Mean drawn = drawn_mean(process(1000, 800), 200'000);
