@@ -343,6 +343,7 @@ void add_links(const InitOptions& options, Inventory& inventory) {
 
 void add_prices(const InitOptions& options, Inventory& inventory) {
   std::set<std::string> named;
+  std::map<std::string, double> by_gpu;
   for (const auto& word : options.prices) {
     const Pair pair = pair_once("--price", word, "GPU=USD or MACHINE=USD", named);
     const std::string amount = pair.value.starts_with('$') ? pair.value.substr(1) : pair.value;
@@ -355,13 +356,10 @@ void add_prices(const InitOptions& options, Inventory& inventory) {
       continue;
     }
     const std::string gpu = gpu_called(pair.key);
-    bool any = false;
-    for (auto& machine : inventory.machines) {
-      const auto count = std::ranges::count(machine.gpus, gpu);
-      if (count == 0) continue;
-      machine.price = machine.price.value_or(0) + *dollars * static_cast<double>(count);
-      any = true;
-    }
+    const bool any = std::ranges::any_of(inventory.machines, [&](const Machine& machine) {
+      return std::ranges::find(machine.gpus, gpu) != machine.gpus.end();
+    });
+    if (any) by_gpu[gpu] = *dollars;
     if (any) continue;
     std::vector<std::string> known;
     for (const auto& machine : inventory.machines) {
@@ -372,6 +370,16 @@ void add_prices(const InitOptions& options, Inventory& inventory) {
     known.erase(std::unique(known.begin(), known.end()), known.end());
     throw InputError({}, fmt::format("--price: no machine or GPU is named \"{}\"; {}",
                                      printable(pair.key).substr(0, 64), did_you_mean(pair.key, known)));
+  }
+  // A machine's own price is all that it costs.
+  for (auto& machine : inventory.machines) {
+    double sum = 0;
+    bool any = false;
+    for (const auto& gpu : machine.gpus) {
+      const auto price = by_gpu.find(gpu);
+      if (price != by_gpu.end()) sum += price->second, any = true;
+    }
+    if (any && !machine.price) machine.price = sum;
   }
 }
 

@@ -282,7 +282,9 @@ std::string to_table(const RunResult& result, const TableOptions& given) {
     }
   }
   out += "\n";
-  for (const auto& remark : remarks_of(remarked)) out += wrapped(label("REMARK"), remark);
+  for (const auto& remarks : {contradictions_in(result.scenario.platform), remarks_of(remarked)}) {
+    for (const auto& remark : remarks) out += wrapped(label("REMARK"), remark);
+  }
   if (result.uncertainty) out += wrapped("", origin_text(*result.uncertainty));
   if (const std::string moments = moments_text(result.predictions); options.all && !moments.empty())
     out += wrapped(label("MEMORY"), moments);

@@ -147,6 +147,10 @@ void Sweep::check_axes() {
   std::vector<const AxisKey*> doubtful;
   for (const auto& axis : axes_) {
     for (const auto& key : axis.keys) {
+      if (key.key == "job" || key.key.starts_with("job."))
+        throw InputError(key.place, fmt::format("{} changes no row: a sweep predicts iterations and draws no jobs; use "
+                                                "slmsim run --set",
+                                                key.key));
       auto overrides = fixed_;
       overrides.push_back(first_of(key));
       if (errors_of(key, overrides).empty()) {

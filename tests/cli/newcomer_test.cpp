@@ -250,6 +250,15 @@ TEST_F(Newcomer, StatesPrices) {
     if (one["group"] != nlohmann::json{"cloud"} || one["status"] != "ok") continue;
     EXPECT_NEAR(one["cost"].get<double>(), 3 * one["minutes"].get<double>() / 60, 1e-6);
   }
+  // A machine's own price is all of it, in either order.
+  for (const std::string both : {"cloud=3,a100-80=2", "a100-80=2,cloud=3"}) {
+    const auto comma = both.find(',');
+    ASSERT_EQ(init({"--gpu", "desk=rtx3090", "--gpu", "cloud=a100-80:2", "--force", "--price", both.substr(0, comma),
+                    "--price", both.substr(comma + 1), "own"})
+                  .status,
+              0);
+    EXPECT_THAT(platform(), HasSubstr("price_per_hour: {value: 3,")) << both;
+  }
   EXPECT_THAT(with("clod=3").err, HasSubstr("--price: no machine or GPU is named \"clod\"; did you mean \"cloud\"?"));
   EXPECT_THAT(with("cloud=cheap").err, HasSubstr("dollars per hour are expected, such as cloud=1.99"));
 }

@@ -107,6 +107,15 @@ TEST_F(SweepTest, WhereEveryPointIsWrongEndsAsBadInputAndCheckSaysSo) {
   EXPECT_EQ(checked.err, done.err);
 }
 
+TEST_F(SweepTest, RefusesAnAxisOfJobsWhichItDoesNotDraw) {
+  const std::string file = folder_.write("jobs.yaml", "scenario: " SLMSIM_SOURCE_DIR
+                                                      "/scenarios/spot-job.yaml\n"
+                                                      "axes: [{key: job.checkpoint.interval, values: [1 min, 1 h]}]\n");
+  const RunOutcome done = slmsim_run({"sweep", file, "-o", folder_.file("j")});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("jobs.yaml:2:14: error: job.checkpoint.interval changes no row"));
+}
+
 TEST_F(SweepTest, RefusesASettingThatAnAxisVaries) {
   const RunOutcome done = run({"--set", "training.batch=16"}, "a");
   EXPECT_EQ(done.status, 2);

@@ -120,6 +120,9 @@ void add_bills(const Scenario& scenario, const Prediction& p, const std::vector<
   const JobRules& job = *scenario.job;
   const double per_second = p.bill.cost ? *p.bill.cost / p.job.value : 0;
   double bytes = job.egress_per_gigabyte ? bytes_between_sites(scenario.platform, p) : 0;  // per iteration
+  // A last, shorter round exchanges as much as a full one.
+  if (p.round && p.iterations > 0)
+    bytes *= (p.round->count + (p.round->rest > 0 ? 1 : 0)) * p.round->steps / p.iterations;
   if (out.iterations) bytes += out.iterations->data_between_sites.value / p.plan->workload.steps;
   std::vector<double> costs, joules;
   for (const DrawnJob& drawn : jobs) {

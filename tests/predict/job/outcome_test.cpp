@@ -152,6 +152,20 @@ TEST(JobOutcome, PricesWhatLeavesASite) {
   EXPECT_NEAR(one.outcome.cost->median / (bytes * one.prediction.iterations / 1e9 * 0.1), 1, 1e-9);
 }
 
+// A last, shorter round exchanges as much as a full one: 300 steps in rounds of 200 are two exchanges, as are 400.
+TEST(JobOutcome, PricesTheExchangeOfAShorterRound) {
+  const auto cost = [](const char* samples) {
+    return run("LocalSGD",
+               {"platform.vms.gat.price_per_hour=0", "platform.vms.amst.price_per_hour=0",
+                "job.egress_per_gigabyte=0.1", "techniques={LocalSGD: {inner_steps: 200}}",
+                std::string("training={batch: 8, samples: ") + samples + "}"},
+               {.links = true})
+        .outcome.cost->median;
+  };
+  EXPECT_GT(cost("2400"), 0);
+  EXPECT_NEAR(cost("2400") / cost("3200"), 1, 1e-9);
+}
+
 // A day that is always as the platform is the plain job's; a link with a tenth of the rate by day makes it longer, and the
 // state that was simulated is the one of a scenario that states it.
 TEST(LinksOverTheDay, AreSimulatedAtEachState) {
