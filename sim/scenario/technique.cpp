@@ -92,9 +92,9 @@ Fill flag_or(const FileKey& key, bool fallback) {
 
 }  // namespace
 
-const Option<int> kMicroBatches{count_option({"micro_batches", "Number of micro-batches of an iteration.",
-                                              "the smallest micro-batches that give every GPU work"},
-                                             kMostMicroBatches, 0)};
+const Option<int> kMicroBatches{count_option(
+    {"micro_batches", "Number of micro-batches of an iteration.", "by training.micro_batch, else the technique's own"},
+    kMostMicroBatches, 0)};
 const Option<Seconds> kStartup{
     time_option(FileKey{"startup", "Start-up time, once per job: compilation, building of stages."}.measured_by(kFit),
                 {{0.0}, {86400.0}}, Seconds{0})};

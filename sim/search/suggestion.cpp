@@ -73,8 +73,11 @@ double work_on(const Scenario& scenario, const Prediction& p, const std::vector<
   if (!p.plan || !group || model == scenario.models.end()) return kWorkOfPlan;
   const double gpus = static_cast<double>(group->devices.size()), layers = static_cast<double>(model->layers);
   // In a round the layers of a GPU that trains alone are one task, and micro-batches are added up.
-  const double tasks = p.round ? p.round->steps * gpus * (p.plan->round().gpus > 1 ? layers : kTasksOfStepAlone)
-                               : gpus * std::min(p.plan->micro_batches, kMostMicroBatches) * layers;
+  const auto* round = std::get_if<RoundPlan>(&p.plan->by);
+  const double of_step = !round            ? std::min(p.plan->micro_batches, kMostMicroBatches) * layers
+                         : round->gpus > 1 ? layers
+                                           : kTasksOfStepAlone;
+  const double tasks = (p.round ? p.round->steps : 1) * gpus * of_step;
   return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
 }
 

@@ -171,11 +171,13 @@ std::string decision_details(const ModelReport& report) {
   const bool printed = report.selection().algorithm == Algorithm::kPaper;
   const std::string delta = fmt::format("{:.3g} %", 100 * rules.delta);
   std::string out =
-      printed ? "<p>By the rule printed in the FABRIC study, as the scenario states.</p>\n"
-              : fmt::format(
-                    "<p>The pick has {}. In a near tie, with others within {} of it, the pick is the one with the "
-                    "fewest GPU-hours.</p>\n",
-                    kObjectives[static_cast<std::size_t>(rules.objective)], delta);
+      printed
+          ? "<p>By the rule printed in the FABRIC study, as the scenario states.</p>\n"
+          : fmt::format(
+                "<p>The pick has {}. At the edge of memory times count {:g} times. In a near tie, with others "
+                    "within {} of it, the pick leaves the training as it is, and of these it is the one with the fewest "
+                "GPU-hours.</p>\n",
+                kObjectives[static_cast<std::size_t>(rules.objective)], kEdgeSlowdown, delta);
   if (!printed && report.index < report.result.others.size() && report.result.others[report.index].technique)
     out += fmt::format(
         "<p>The rule printed in the FABRIC study would pick {}. It compares speed per GPU of Pipeshard on two VMs "

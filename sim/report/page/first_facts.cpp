@@ -57,8 +57,9 @@ Tile time_tile(const ModelReport& report, const Prediction& pick, const Sureness
   if (sure.job) tile.note = fmt::format("{:.0f} % interval: {}", 100 * sure.level, between_text(*sure.job));
   if (const JobOutcome* job = drawn_job(report.result, pick)) {
     tile.value = job_duration(job->length.median);
-    tile.note = fmt::format("80 % interval: {} to {}; {} without failures", job_duration(job->length.low),
+    tile.note = fmt::format("80 % of the jobs drawn: {} to {}; {} without failures", job_duration(job->length.low),
                             job_duration(job->length.high), duration(pick.job));
+    if (sure.job) tile.note += fmt::format(", {:.0f} % interval {}", 100 * sure.level, between_text(*sure.job));
   }
   return tile;
 }

@@ -51,6 +51,7 @@ Rows training_rows(const Scenario& scenario) {
   const Training& t = scenario.training;
   const auto precision = [](Precision p) { return name_in(precision_names(), p); };
   Rows rows = {{"training.batch", count_of(t.batch, "sequence") + " per iteration"},
+               {"training.micro_batch", t.micro_batch > 0 ? fmt::format("{}", t.micro_batch) : "by the technique"},
                {"length of the job", extent_text(t)},
                {"training.precision", precision(t.precision)},
                {"training.gradient_precision", precision(t.gradient_precision)},
@@ -74,7 +75,7 @@ Rows training_rows(const Scenario& scenario) {
     rows.push_back(
         {std::string("techniques.") + one.technique->name,
          fmt::format("start-up {}, micro-batches {}", to_text(one.startup()),
-                     one.micro_batches() > 0 ? fmt::format("{}", one.micro_batches()) : "as small as they can be")});
+                     one.micro_batches() > 0 ? fmt::format("{}", one.micro_batches()) : "by the technique")});
   }
   return rows;
 }
