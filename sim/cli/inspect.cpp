@@ -148,14 +148,13 @@ struct Listing {
   const char* what;
   int (*print)();
 };
-constexpr Listing kListings[] = {
-    {"models", [] { return list_files(kModelFile.folder, row_of_model); }},
-    {"gpus", [] { return list_files(kGpuFile.folder, row_of_gpu); }},
-    {"platforms", [] { return list_files(kPlatformFile.folder, row_of_platform); }},
-    {"scenarios", [] { return list_files("scenarios", row_of_scenario); }},
-    {"stacks", [] { return list_files(kStackFile.folder, row_of_stack); }},
-    {"techniques", list_techniques},
-    {"formats", list_formats}};
+constexpr Listing kListings[] = {{"models", [] { return list_files(kModelFile.folder, row_of_model); }},
+                                 {"gpus", [] { return list_files(kGpuFile.folder, row_of_gpu); }},
+                                 {"platforms", [] { return list_files(kPlatformFile.folder, row_of_platform); }},
+                                 {"scenarios", [] { return list_files("scenarios", row_of_scenario); }},
+                                 {"stacks", [] { return list_files(kStackFile.folder, row_of_stack); }},
+                                 {"techniques", list_techniques},
+                                 {"formats", list_formats}};
 
 int list(const std::string& what, const std::string& format) {
   const auto* found = std::ranges::find_if(kListings, [&](const Listing& listing) { return listing.what == what; });

@@ -72,7 +72,8 @@ int shapes(const ShapesOptions& options) {
   }
   std::vector<Transformer> models;
   read_each(options.models, [&](const std::string& name) { models.push_back(load_model(name, options.sequence)); });
-  write_result(kernels ? to_csv(models, options.batch.empty() ? kUsualBatches : options.batch) : to_json(models), options.output);
+  write_result(kernels ? to_csv(models, options.batch.empty() ? kUsualBatches : options.batch) : to_json(models),
+               options.output);
   return kDone;
 }
 

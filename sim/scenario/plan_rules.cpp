@@ -81,11 +81,11 @@ void check_dollars(const Scenario& scenario) {
   if (missing.empty()) return;
   const bool vms_have_prices =
       std::ranges::all_of(scenario.platform.vms, [](const Vm& vm) { return vm.type.price_per_hour.has_value(); });
-  throw InputError({}, fmt::format("the objective dollars needs the price of {}; {}give plan.dollars_per_hour.{} in the "
-                                   "scenario or by --set",
-                                   fmt::join(missing, ", "),
-                                   vms_have_prices ? "the objective cost takes the prices of VMs, or " : "",
-                                   missing.front()));
+  throw InputError(
+      {}, fmt::format("the objective dollars needs the price of {}; {}give plan.dollars_per_hour.{} in the "
+                      "scenario or by --set",
+                      fmt::join(missing, ", "),
+                      vms_have_prices ? "the objective cost takes the prices of VMs, or " : "", missing.front()));
 }
 
 // Requires a price of every GPU, or else of every VM.

@@ -179,7 +179,8 @@ TEST(CommandLine, DoesNotReplaceItsInputByAResult) {
 
 TEST(CommandLine, WritesTheFileThatALinkNames) {
   const TemporaryFolder folder;
-  const std::string file = folder.write("old.csv", "old"), link = folder.file("link.csv"), none = folder.file("none.csv");
+  const std::string file = folder.write("old.csv", "old"), link = folder.file("link.csv"),
+                    none = folder.file("none.csv");
   std::filesystem::create_symlink("old.csv", link);
   std::filesystem::create_symlink("new.csv", none);
   for (const std::string& one : {link, none}) {
@@ -199,14 +200,14 @@ TEST(CommandLine, WritesToStandardOutputByItsName) {
   const RunOutcome run = run_program({"/bin/sh", "-c", command});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(std::filesystem::is_symlink("/dev/stdout"));
-  EXPECT_EQ(contents(file),
-            slmsim_run({"list", "stacks"}).out + slmsim_run({"shapes", "gpt2m", "-f", "json"}).out);
+  EXPECT_EQ(contents(file), slmsim_run({"list", "stacks"}).out + slmsim_run({"shapes", "gpt2m", "-f", "json"}).out);
 }
 
 TEST(CommandLine, SaysSoWhereAFileMayNotBeSoLarge) {
   const TemporaryFolder folder;
-  const RunOutcome run = run_program({"/bin/sh", "-c", std::string("ulimit -f 1; exec ") + SLMSIM_BINARY +
-                                                           " shapes gpt2m -o " + folder.file("large.csv")});
+  const RunOutcome run =
+      run_program({"/bin/sh", "-c",
+                   std::string("ulimit -f 1; exec ") + SLMSIM_BINARY + " shapes gpt2m -o " + folder.file("large.csv")});
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.err, HasSubstr("the result cannot be written there"));
   EXPECT_EQ(folder.count(), 0);

@@ -106,7 +106,8 @@ TEST_F(GroupsOfSites, AsksWhichIsMeantByTheNameOfAVmAndOfAnotherSite) {
         "name: pair\nsites: {west: {}, east: {}}\nvms:\n  east: {site: west, type: box, gpus: [g, g]}\n"
         "  west: {site: east, type: box, gpus: [g, g]}\n  b: {site: east, type: box, gpus: [g]}\n"
         "links:\n  wan: {between: [west, east], rtt: 10 ms, bandwidth: 8 Gbps}\n");
-  EXPECT_THAT(errors_with("[all, east]"), ElementsAre(HasSubstr("\"east\" is a VM and another site; rename one of them")));
+  EXPECT_THAT(errors_with("[all, east]"),
+              ElementsAre(HasSubstr("\"east\" is a VM and another site; rename one of them")));
   EXPECT_EQ(groups("[all, b]").size(), 2);
 }
 
@@ -164,9 +165,10 @@ TEST_F(GroupKey, KeepsOneOfEqualGroups) {
 }
 
 TEST_F(GroupKey, AsksWhichVmOrGpuWasMeant) {
-  EXPECT_THAT(errors_with("[all, wst, [west, east/3]]"),
-              ElementsAre("run.yaml:4:15: error: groups: there is no VM, GPU or site \"wst\"; did you mean \"west\"?",
-                          HasSubstr("run.yaml:4:27: error: groups: there is no VM, GPU or site \"east/3\"; known are: ")));
+  EXPECT_THAT(
+      errors_with("[all, wst, [west, east/3]]"),
+      ElementsAre("run.yaml:4:15: error: groups: there is no VM, GPU or site \"wst\"; did you mean \"west\"?",
+                  HasSubstr("run.yaml:4:27: error: groups: there is no VM, GPU or site \"east/3\"; known are: ")));
 }
 
 TEST_F(GroupKey, DoesNotSuggestAWordThatWouldBeRefusedAgain) {

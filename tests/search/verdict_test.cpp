@@ -190,8 +190,8 @@ TEST(Verdict, SuggestsFewerMicroBatchesOnOtherGpus) {
 // command gives.
 TEST(Verdict, SuggestsTheBestChoiceOfItsCommand) {
   const Overrides small = {"models=gpt2", "software={stack: eager}", "training.batch=16", "training.micro_batch=2"};
-  for (const std::string techniques : {"techniques=[ZeRO-1, ZeRO-2-CPU, FSDP]",
-                                       "techniques={FSDP: {}, DiLoCo: {inner_steps: 50, replica: site}}"}) {
+  for (const std::string techniques :
+       {"techniques=[ZeRO-1, ZeRO-2-CPU, FSDP]", "techniques={FSDP: {}, DiLoCo: {inner_steps: 50, replica: site}}"}) {
     Overrides set = small;
     set.push_back(techniques);
     const Case two("docs/examples/4-two-sites/scenario.yaml", set);

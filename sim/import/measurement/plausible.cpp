@@ -134,10 +134,11 @@ void Plausibility::check_short() const {
   auto ratios = short_;
   const RatioRow& middle = median_of(ratios);
   if (middle.ratio <= kSlowest) return;
-  throw InputError(middle.row.file->at(middle.row.line),
-                   fmt::format("small kernels take {} in the median, as this one does, which is implausibly slow for {}; "
-                               "check that times are in the unit that the format says",
-                               to_text(middle.row.time), gpu_->name));
+  throw InputError(
+      middle.row.file->at(middle.row.line),
+      fmt::format("small kernels take {} in the median, as this one does, which is implausibly slow for {}; "
+                  "check that times are in the unit that the format says",
+                  to_text(middle.row.time), gpu_->name));
 }
 
 void Plausibility::check_slow() const {

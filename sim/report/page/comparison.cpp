@@ -175,7 +175,7 @@ std::string decision_details(const ModelReport& report) {
           ? "<p>By the rule printed in the FABRIC study, as the scenario states.</p>\n"
           : fmt::format(
                 "<p>The pick has {}. At the edge of memory times count {:g} times. In a near tie, with others "
-                    "within {} of it, the pick leaves the training as it is, and of these it is the one with the fewest "
+                "within {} of it, the pick leaves the training as it is, and of these it is the one with the fewest "
                 "GPU-hours.</p>\n",
                 kObjectives[static_cast<std::size_t>(rules.objective)], kEdgeSlowdown, delta);
   if (!printed && report.index < report.result.others.size() && report.result.others[report.index].technique)

@@ -86,8 +86,9 @@ TEST(Verdict, CallsEqualsEqual) {
 
 // 60 layers of 2048 with a vocabulary of 128 256 keep some 60 GiB of states in the host's 64 GiB, beside buffers.
 TEST(Tiles, NameTheHostWhoseMemoryLacks) {
-  const RunResult result = run_of({"groups=desk", "techniques=[ZeRO-3-CPU]", "models=llama-3.2-1b", "models.0.layers=60",
-                                   "models.0.sequence=1024", "training.rematerialisation=yes", "training.batch=2"});
+  const RunResult result =
+      run_of({"groups=desk", "techniques=[ZeRO-3-CPU]", "models=llama-3.2-1b", "models.0.layers=60",
+              "models.0.sequence=1024", "training.rematerialisation=yes", "training.batch=2"});
   const ModelReport report = report_of(result, 0);
   ASSERT_EQ(report.pick(), nullptr);
   EXPECT_THAT(tiles_section(report, ""),

@@ -1,9 +1,9 @@
 // Replicas that train adapters only: what they compute, exchange and hold.
 #include <gmock/gmock.h>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/technique/common/layer_work.h"
 #include "sim/technique/common/memory.h"
-#include "sim/compute/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -95,8 +95,8 @@ TEST(Adapters, SpareTheGradientsOfFrozenWeights) {
 TEST(Adapters, KeepStatesOfTheirOwnParametersOnly) {
   World world(2, 1);
   world.scenario.training.batch = 4;
-  for (const char* technique :
-       {"{DDP: {micro_batches: 2}}", "{ZeRO-1: {micro_batches: 2}}", "{LocalSGD: {inner_steps: 2, micro_batches: 2}}"}) {
+  for (const char* technique : {"{DDP: {micro_batches: 2}}", "{ZeRO-1: {micro_batches: 2}}",
+                                "{LocalSGD: {inner_steps: 2, micro_batches: 2}}"}) {
     const DeviceMemory m = world.memory(technique), whole = world.memory(technique, false);
     EXPECT_EQ(m.parameters.value, 2 * (kOwn + kAdapters)) << technique;
     EXPECT_EQ(m.gradients.value, 2 * kAdapters) << technique;
