@@ -217,7 +217,8 @@ struct Reader {
     }
   }
 
-  // Figures of one run that exclude each other: a rate of tokens and a time of an iteration, a job shorter than its steps.
+  // Figures of one run that exclude each other: a rate of tokens and a time of an iteration, a job shorter than its steps, and
+  // any time of a run that does not fit.
   void check_pairs() {
     constexpr double kApart = 0.25;  // far beyond the noise of runs
     for (std::size_t i = 0; i < pilots.size(); ++i) {
@@ -230,6 +231,13 @@ struct Reader {
           if (std::abs(one->value - other->value) > apart * std::max(one->value, other->value))
             error(fmt::format("value: {} contradicts {} of the same run ({})", other->value_text(), one->value_text(),
                               line_of(*one)));
+          continue;
+        }
+        if (one->measure == Measure::kFits) std::swap(one, other);
+        if (other->measure == Measure::kFits) {
+          if (other->value == 0 && one->measure != Measure::kPeakMemory)
+            error(fmt::format("value: a run that does not fit has no {} of {} ({})",
+                              name_in(measure_names(), one->measure), one->value_text(), line_of(pilots[k])));
           continue;
         }
         if (one->measure != Measure::kIteration) std::swap(one, other);

@@ -325,6 +325,9 @@ TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
               ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "),
                                          HasSubstr(" tokens/s contradict 5 s"), HasSubstr("(line 2)"))));
   EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
+  for (const auto& [one, other] : {std::pair{"fits,no", "iteration,5 s"}, {"iteration,5 s", "fits,no"}})
+    EXPECT_THAT(errors(one, other), ElementsAre(HasSubstr("a run that does not fit has no iteration of 5 s (line 2)")));
+  EXPECT_THAT(errors("fits,yes", "iteration,5 s"), testing::IsEmpty());
   EXPECT_THAT(errors("iteration,2 s", "iteration,2.2 s"), testing::IsEmpty());
   EXPECT_THAT(errors("iteration,2 s", "iteration,4 s"),
               ElementsAre(HasSubstr("4 s contradicts 2 s of the same run (line 2)")));
