@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -179,6 +180,8 @@ inline int run_as_rank(const std::function<int(const Launch&)>& run) {
   try {
     return run(launch);
   } catch (const InputError&) {
+    // mpiexec ends all ranks with the first that fails, also one that has not yet told why.
+    std::this_thread::sleep_for(std::chrono::seconds(5));
     return kBadInput;
   }
 }
