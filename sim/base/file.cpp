@@ -53,7 +53,7 @@ FilesRead& files_read() {
   return all;
 }
 
-// What a symbolic link names in the end, whether that exists or not.
+// The file at the end of a chain of symbolic links, which need not exist.
 fs::path behind_links(fs::path path) {
   constexpr int kMostLinks = 40;  // as Linux
   std::error_code failed;

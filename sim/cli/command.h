@@ -180,7 +180,7 @@ inline int run_as_rank(const std::function<int(const Launch&)>& run) {
   try {
     return run(launch);
   } catch (const InputError&) {
-    // mpiexec ends all ranks with the first that fails, also one that has not yet told why.
+    // mpiexec kills all ranks once one fails: the first rank needs time to print the error.
     std::this_thread::sleep_for(std::chrono::seconds(5));
     return kBadInput;
   }

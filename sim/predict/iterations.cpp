@@ -24,8 +24,9 @@ constexpr int kEnoughLosses = 24;                               // per connectio
 constexpr int kLossesOfFall = 8;                                // leave 0.7^8 of CUBIC's window, a seventeenth
 constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;  // iterations; those unlike the one before
 constexpr double kLeastShareOfLosses = 0.1;  // relative to the connection that loses most; others are not waited for
-constexpr double kSettled = 0.005;  // relative: least error that is told, and change of the mean of the last ones
-constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
+constexpr double kSettled =
+    0.005;                      // relative: least reported error, and change of the mean below which times are steady
+constexpr double kSame = 1e-9;  // relative; the engine's clock is a double
 // Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
 // of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
 constexpr double kMeeting = 0.005;
@@ -303,9 +304,7 @@ double error_of_mean(std::span<const Seconds> times) {
   std::vector<double> parts;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t from = times.size() * i / count, to = times.size() * (i + 1) / count;
-    Seconds sum{0};
-    for (const Seconds time : times.subspan(from, to - from)) sum += time;
-    parts.push_back(sum.value / static_cast<double>(to - from));
+    parts.push_back(mean_of(times.subspan(from, to - from)).value);
   }
   const auto n = static_cast<double>(count);
   double mean = 0, squares = 0;
@@ -314,11 +313,7 @@ double error_of_mean(std::span<const Seconds> times) {
   return 2 * std::sqrt(squares / std::max(1.0, n - 1) / n) / mean;
 }
 
-Seconds IterationTimes::steady() const {
-  Seconds sum{0};
-  for (std::size_t i = cycle_start; i < times.size(); ++i) sum += times[i];
-  return sum / static_cast<double>(times.size() - cycle_start);
-}
+Seconds IterationTimes::steady() const { return mean_of(std::span(times).subspan(cycle_start)); }
 
 Seconds IterationTimes::total(double count) const {
   Seconds sum{0};

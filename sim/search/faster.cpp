@@ -1,4 +1,4 @@
-// What would be faster than a run's pick.
+// The search for a change that makes a run's pick faster.
 #include <algorithm>
 #include <optional>
 
@@ -158,7 +158,7 @@ class FasterChange {
     }
   }
 
-  // Together with what is found; then of other groups, whose GPUs may hold more than the number of sequences that all can.
+  // First together with the best change so far, then on other groups: their GPUs may hold more sequences at once than all can.
   void try_fewer_micro_batches() {
     const int now = best_.plan->micro_batches;
     const auto is_only = [&](int count) {
@@ -175,7 +175,7 @@ class FasterChange {
     }
   }
 
-  // That leave the training as it is.
+  // Techniques that leave the training as it is.
   void try_other_techniques() {
     const auto names = other_techniques(scenario_);
     auto with_others = names.empty() ? std::nullopt : options_.reload(techniques_of(names));
@@ -210,8 +210,9 @@ class FasterChange {
     const Overrides change = fastest_.change;
     const bool is_for_all = std::ranges::any_of(change, [](const std::string& one) { return is_of_kernels({one}); });
     const auto changed = is_for_all ? options_.reload(change) : std::nullopt;
+    if (!changed) return;
     for (const Prediction* p : rivals_of(result_, best_, kFarBehind)) {
-      if (!changed || !offer(*changed, cell_of(*p), change)) break;
+      if (!offer(*changed, cell_of(*p), change)) break;
     }
   }
 

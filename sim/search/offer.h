@@ -1,4 +1,4 @@
-// What suggestions have in common: the cheapest of several offers, and what may be offered.
+// Shared by the searches for suggestions: the cheapest offer so far, and the changes that may be offered.
 #pragma once
 
 #include <functional>

@@ -14,7 +14,7 @@
 #include "sim/platform/network.h"
 #include "sim/predict/algorithm.h"
 #include "sim/search/nearest.h"
-#include "sim/search/suggestion.h"
+#include "sim/search/offer.h"
 
 namespace slmsim {
 namespace {
@@ -223,9 +223,8 @@ bool matters(const Unknown& unknown, const RunResult& result, const std::vector<
   return std::any_of(unknown.paths.begin(), unknown.paths.end(), [&](const std::string& path) {
     return std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
       const Prediction& p = result.predictions[row];
-      const auto group = std::find_if(result.scenario.groups.begin(), result.scenario.groups.end(),
-                                      [&](const Group& one) { return one.names == p.group; });
-      const bool vms = group != result.scenario.groups.end() && spans_vms(platform, group->devices);
+      const Group* group = group_of(result.scenario, p.group);
+      const bool vms = group && spans_vms(platform, group->devices);
       const bool sites = vms && spans_sites(platform, group->devices);
       if (path.starts_with("techniques.")) return path.starts_with(fmt::format("techniques.{}.", p.technique->name));
       if (path.starts_with("platform.links.")) return sites;

@@ -221,7 +221,7 @@ TEST(List, NamesWhatShipsBesideTheUsersOwn) {
   EXPECT_THAT(models, AllOf(HasSubstr("mine "), HasSubstr("gpt2-xl ")));
   EXPECT_THAT(models.substr(models.find("gpt2m ")), HasSubstr("0 M parameters, 2 layers of 64"));
 
-  // A file of another program is told, and takes nothing from the list.
+  // A file of another program is reported, and the list stays complete.
   folder.write("models/other.yaml", "apiVersion: v1\n");
   const RunOutcome beside = slmsim_run({"list", "models"}, folder.file("."));
   EXPECT_EQ(beside.status, 2);

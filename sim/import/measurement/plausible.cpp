@@ -64,7 +64,7 @@ bool is_too_fast(const Gpu& gpu, const KernelTime& one) {
 }
 
 template <class RatioRow>
-const RatioRow& median_of(std::vector<RatioRow>& all) {
+RatioRow median_of(std::vector<RatioRow> all) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
   std::nth_element(all.begin(), middle, all.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.ratio, a.row.line) < std::tuple(b.ratio, b.row.line);
@@ -119,8 +119,7 @@ bool Plausibility::admit(const CollectiveTime& one, const InputFile& file) {
 
 void Plausibility::check_median() const {
   if (ratios_.empty()) return;
-  auto ratios = ratios_;
-  const RatioRow& middle = median_of(ratios);
+  const RatioRow middle = median_of(ratios_);
   if (middle.ratio >= kFastest && middle.ratio <= kSlowest) return;
   throw InputError(
       middle.row.file->at(middle.row.line),
@@ -131,8 +130,7 @@ void Plausibility::check_median() const {
 
 void Plausibility::check_short() const {
   if (short_.empty()) return;
-  auto ratios = short_;
-  const RatioRow& middle = median_of(ratios);
+  const RatioRow middle = median_of(short_);
   if (middle.ratio <= kSlowest) return;
   throw InputError(
       middle.row.file->at(middle.row.line),
@@ -143,8 +141,7 @@ void Plausibility::check_short() const {
 
 void Plausibility::check_slow() const {
   if (rates_.empty()) return;
-  auto rates = rates_;
-  const RatioRow& middle = median_of(rates);
+  const RatioRow middle = median_of(rates_);
   if (middle.ratio >= kLeastOfAnyGpu.value) return;
   throw InputError(middle.row.file->at(middle.row.line),
                    fmt::format("large products reach {} in the median, as this one does, which is implausibly slow for "

@@ -69,7 +69,7 @@ class ReplicaRun {
   Tasks kernels(const std::vector<Seconds>& times, const std::string& name);
   Tasks beside(const std::vector<Seconds>& times, const std::string& name, const Tasks& after);
   // Kernels that read and write `moved` bytes of each GPU's memory, to copy tensors into or out of a collective's
-  // buffer; none where a GPU trains alone, whose tensors are there after these tasks or, without any, its work so far.
+  // buffer. A GPU that trains alone runs none: its tensors are complete after these tasks or, without any, its work so far.
   Tasks copy_buffers(Bytes moved, const std::string& name, const Tasks& after);
 
   // A collective on NCCL's stream; in pieces of `bucket` where that is more than 0.

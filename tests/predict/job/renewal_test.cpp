@@ -114,7 +114,8 @@ TEST(BestInterval, OfPreemptionsThatAreAnnouncedIsNever) {
   EXPECT_GT(best_interval(c, Seconds{1}), Seconds{1.5e4});
 }
 
-// Of n equal parts n - 1 end with a checkpoint: (n - 1) (e^{L (W / n + C)} - 1) / L + (e^{L W / n} - 1) / L, by trial of each n.
+// A job of n equal parts writes n - 1 checkpoints and takes (n - 1) (e^{L (W / n + C)} - 1) / L + (e^{L W / n} - 1) / L. The best n
+// is found by trial.
 TEST(BestInterval, OfAJobThatEndsLeavesEqualParts) {
   constexpr double kMtbf = 1000;
   for (const double work : {200.0, 1000.0, 3000.0, 8000.0}) {

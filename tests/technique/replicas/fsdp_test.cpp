@@ -95,7 +95,7 @@ TEST(Fsdp, IsItsCollectivesWhereComputingTakesNoTime) {
   EXPECT_NEAR(of("{FSDP: {strategy: hybrid_shard}}", 2, 2, 4, 1e15, false, 1, 100).time(), all / 100, 0.01 * all / 100);
 }
 
-// What the host issues first is a gather, which the launch of the iteration delays as it does kernels.
+// The host issues the first gather, so that the launch of the iteration delays it as it delays kernels.
 TEST(Fsdp, BeginsAfterTheLaunchOfTheIteration) {
   for (const char* technique : {"{FSDP: {}}", "{ZeRO-3: {}}", "{DDP: {}}"}) {
     Case one = of(technique, 1, 4, 4, 1000, true);
