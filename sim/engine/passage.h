@@ -70,4 +70,17 @@ struct Passage {
   std::shared_ptr<const Exchangers> exchangers;  // nullptr: another GPU's passage has them, or there are none
 };
 
+// A computation that stands for `times` steps of a device, each like the one before them: what its tasks from `begin`, the end of
+// an earlier step, to `end` do. Nothing but these steps uses their links meanwhile. After the simulation it is checked that the
+// step before takes as long as each of them, and that its host launches no longer than that (sim/predict/passages.h).
+struct RepeatedSteps {
+  int device = 0;
+  TaskId task = kNoTask;
+  TaskId launching = kNoTask;  // of its host, for all of them; kNoTask: it is never late
+  TaskId begin = kNoTask, end = kNoTask;
+  int times = 0;
+
+  bool repeats(TaskId id) const { return begin < id && id <= end; }
+};
+
 }  // namespace slmsim

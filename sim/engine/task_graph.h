@@ -204,6 +204,8 @@ class TaskGraph {
   // Records a passage of a new task; passages in the order of their tasks.
   void stands_for(Passage passage) { passages_.push_back(std::move(passage)); }
   const std::vector<Passage>& passages() const { return passages_; }
+  void stands_for(const RepeatedSteps& steps) { repeated_steps_.push_back(steps); }
+  const std::vector<RepeatedSteps>& repeated_steps() const { return repeated_steps_; }
 
   // For what-ifs. Computations and delays of this class take `factor` times as long; without latency, a transfer
   // arrives with its last byte and latencies take no time.
@@ -260,6 +262,7 @@ class TaskGraph {
   HashPlaces tag_places_;                      // of tags_
   std::vector<std::pair<TaskId, Work>> work_;  // of tasks with work, in order
   std::vector<Passage> passages_;
+  std::vector<RepeatedSteps> repeated_steps_;
   std::vector<int> multiprocessors_;  // per device; empty without holds
   int device_count_ = 0;
   std::size_t most_tasks_ = std::numeric_limits<std::size_t>::max();

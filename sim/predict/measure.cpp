@@ -164,6 +164,14 @@ std::vector<double> computing_times(const TaskGraph& graph) {
     if (task.kind == TaskKind::kCompute) busy[task.place] -= task.amount;
     busy[one.device] += one.inside->computed;
   }
+  for (const RepeatedSteps& steps : graph.repeated_steps()) {
+    const auto computed_by = [&](TaskId id) {
+      const Task& task = graph.tasks()[id];
+      return task.kind == TaskKind::kCompute && task.place == steps.device ? task.amount : 0;
+    };
+    busy[steps.device] -= computed_by(steps.task);
+    for (TaskId id = steps.begin + 1; id <= steps.end; ++id) busy[steps.device] += computed_by(id) * steps.times;
+  }
   return busy;
 }
 
@@ -221,9 +229,22 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   const Seconds end = timeline.end + Seconds{again.more()};
   std::vector<TimeRange> computing, transferring, host_optimizer, launching;
   auto passage = graph.passages().begin();
-  for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
+  std::vector<RepeatedSteps> repeated;  // of this device
+  std::ranges::copy_if(graph.repeated_steps(), std::back_inserter(repeated),
+                       [&](const RepeatedSteps& steps) { return steps.device == device; });
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     const TimeRange when{timeline.start[id], timeline.finish[id]};
+    if (std::ranges::find(repeated, id, &RepeatedSteps::task) != repeated.end()) continue;
+    // Adds when it takes place; where launching may be hidden behind it, that of repeated steps too.
+    const auto add_to = [&](std::vector<TimeRange>& ranges) {
+      ranges.push_back(when);
+      for (const RepeatedSteps& steps : repeated) {
+        const double each = timeline.finish[steps.end] - timeline.finish[steps.begin];
+        for (int i = 1; i <= steps.times && steps.launching != kNoTask && steps.repeats(id); ++i)
+          ranges.push_back({when.start + i * each, when.finish + i * each});
+      }
+    };
     if (passage != graph.passages().end() && passage->task == id) {
       const Passage& one = *passage++;
       if (one.device != device) continue;
@@ -241,14 +262,16 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;
       // NCCL's kernels may have slowed it.
       const double took = when.finish - when.start, all = again.time(when.start, when.finish);
-      part += Seconds{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
-      computing.push_back(when);
+      const Seconds once{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
+      part += once;
+      for (const RepeatedSteps& steps : repeated) part += once * (steps.repeats(id) ? steps.times : 0);
+      add_to(computing);
     } else if (task.kind == TaskKind::kDelay && task.place == device) {
       launching.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
       const Connection& connection = graph.connections()[task.place];
       if (!connection.joins(device)) continue;
-      (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
+      add_to(connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring);
     }
   }
   // Waiting for the host to launch kernels, and for neither a message nor the host's Adam, is overhead.

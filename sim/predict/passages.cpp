@@ -48,7 +48,29 @@ bool exchange(const Passages& gpus, const Timeline& timeline, double start, doub
   return false;
 }
 
+double length_of(const RepeatedSteps& steps, const Timeline& timeline) {
+  return timeline.finish[steps.end] - timeline.finish[steps.begin];
+}
+
+// GPUs whose repeated steps are not as long as the one before, or whose hosts fall behind.
+std::set<int> out_of_time(const TaskGraph& graph, const Timeline& timeline) {
+  const double rounding = kSameTime * timeline.end.value;
+  std::set<int> out;
+  for (const RepeatedSteps& steps : graph.repeated_steps()) {
+    const auto each = [&](TaskId task) { return graph.tasks()[task].amount / steps.times; };
+    if (std::abs(length_of(steps, timeline) - each(steps.task)) > rounding) out.insert(steps.device);
+    if (steps.launching != kNoTask && each(steps.launching) > each(steps.task) + rounding) out.insert(steps.device);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::map<int, Seconds> length_of_steps(const TaskGraph& graph, const Timeline& timeline) {
+  std::map<int, Seconds> out;
+  for (const RepeatedSteps& steps : graph.repeated_steps()) out.emplace(steps.device, length_of(steps, timeline));
+  return out;
+}
 
 std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline) {
   const double rounding = kSameTime * timeline.end.value;
@@ -68,7 +90,7 @@ std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline) {
     const auto [first, last] = std::ranges::minmax(graph.predecessors(one.meeting), {}, end);
     apart = end(last) - end(first) > rounding;
   }
-  if (all.empty()) return {};
+  if (all.empty()) return out_of_time(graph, timeline);
   // Windows change from one iteration to the next, and this is the last one's timeline.
   const bool windows = has_windows(capacities(graph));
   std::vector<Exchanging*> over(graph.links().size());
@@ -118,6 +140,23 @@ void add_inner_flows(const TaskGraph& graph, Timeline& timeline) {
     const double start = one.when.start(begin.gpu, begin.host);
     timeline.flows.push_back({connection, start, start + one.when.length, one.bytes});
   });
+  const std::vector<Flow> simulated = timeline.flows;
+  for (const RepeatedSteps& steps : graph.repeated_steps()) {
+    std::set<int> used;  // by these steps; what the GPU sends of an exchange may end later
+    for (TaskId id = steps.begin + 1; id <= steps.end; ++id) {
+      const Task& task = graph.tasks()[id];
+      if (task.kind == TaskKind::kTransfer && graph.connections()[task.place].from == steps.device)
+        used.insert(task.place);
+    }
+    const double begin = timeline.finish[steps.begin], end = timeline.finish[steps.end];
+    for (const Flow& flow : simulated) {
+      if (!used.contains(flow.connection) || flow.start < begin || flow.start >= end) continue;
+      for (int i = 1; i <= steps.times; ++i) {
+        const double later = i * (end - begin);
+        timeline.flows.push_back({flow.connection, flow.start + later, flow.finish + later, flow.bytes});
+      }
+    }
+  }
 }
 
 }  // namespace slmsim

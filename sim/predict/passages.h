@@ -1,6 +1,7 @@
 // Passages (sim/engine/passage.h) after a simulation: whether they took place as was assumed, and what took place inside.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "sim/engine/simulate.h"
@@ -8,7 +9,7 @@
 namespace slmsim {
 
 // GPUs whose passages do not hold: they did not begin one at once, within rounding, or something else crossed their links
-// meanwhile. If there are any, the timeline is of no use.
+// meanwhile; and those whose repeated steps are not as long as the one before, or whose hosts fall behind. If there are any, the timeline is of no use.
 std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline);
 
 // When a passage's GPUs begin it, and their hosts are free.
@@ -29,7 +30,10 @@ void each_inner_transfer(const TaskGraph& graph, Use use) {
   }
 }
 
-// Adds the flows inside passages, for the use of links.
+// Per device of repeated steps, how long the one before them took.
+std::map<int, Seconds> length_of_steps(const TaskGraph& graph, const Timeline& timeline);
+
+// Adds the flows inside passages and of repeated steps, for the use of links.
 void add_inner_flows(const TaskGraph& graph, Timeline& timeline);
 
 }  // namespace slmsim

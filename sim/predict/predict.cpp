@@ -46,14 +46,21 @@ Lowered lower(const LowerRequest& request, const PredictOptions& options, Colour
   return simulates_all(options) ? request.plan.technique->lower(request) : lower_alike(request, alike);
 }
 
-// Time of a last round of fewer steps, after full ones or, without any, at the job's beginning.
-Seconds time_of_rest(const LowerRequest& request, const PredictOptions& options, int steps,
+// Time of a last round of fewer steps, after full ones or, without any, at the job's beginning. `passages`: of the full ones.
+Seconds time_of_rest(const LowerRequest& request, const PredictOptions& options, int steps, PassageRules& passages,
                      const std::vector<ConnectionState>& before) {
   if (steps == 0) return {};
   Plan plan = request.plan;
   plan.workload.steps = steps;
-  const TaskGraph graph = lower({plan, request.operators, request.scenario, request.network}, options).graph;
-  return simulate(graph, before.size() == graph.connections().size() ? before : std::vector<ConnectionState>{}).end;
+  LowerRequest rest{plan, request.operators, request.scenario, request.network};
+  if (!passages.step.empty()) rest.passages = &passages;
+  while (true) {
+    const TaskGraph graph = lower(rest, options).graph;
+    const Timeline timeline =
+        simulate(graph, before.size() == graph.connections().size() ? before : std::vector<ConnectionState>{});
+    if (out_of_step(graph, timeline).empty()) return timeline.end;
+    rest.passages = nullptr;
+  }
 }
 
 // The job's first steps, which are lowered with `warming`.
@@ -129,10 +136,19 @@ std::optional<Iteration> simulate_all(const PredictOptions& options, const Lower
   return all;
 }
 
-Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const Prediction& out) {
+// Lowers all micro-batches. `passages` learns how long a round's repeated steps are, where it does not know yet.
+Lowered lower_all(const LowerRequest& request, const PredictOptions& options, const Colouring& alike,
+                  PassageRules& passages) {
+  Lowered lowered = lower(request, options, alike);
+  if (lowered.graph.repeated_steps().empty() || !passages.step.empty()) return lowered;
+  passages.step = length_of_steps(lowered.graph, simulate(lowered.graph));
+  return lower(request, options, alike);
+}
+
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const Prediction& out,
+                             PassageRules& passages) {
   const bool pipeline = out.plan->stages.size() > 1, whole = simulates_all(options) || options.timelines;
   LowerRequest request = to_lower;
-  PassageRules passages;
   if (!whole) request.passages = &passages;
   for (int tries = 1;; ++tries) {
     std::set<int> apart;
@@ -140,7 +156,7 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
     if (auto counted = whole ? std::nullopt : simulate_repeating(request, alike, options.links, &apart))
       return std::move(*counted);
     if (apart.empty()) {
-      auto all = simulate_all(options, lower(request, options, alike), pipeline, apart);
+      auto all = simulate_all(options, lower_all(request, options, alike, passages), pipeline, apart);
       if (all) return std::move(*all);
     }
     passages.in_full.merge(apart);
@@ -152,7 +168,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
                   Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
-  Iteration iteration = simulate_iteration(options, to_lower, out);
+  PassageRules passages;
+  Iteration iteration = simulate_iteration(options, to_lower, out, passages);
   IterationTimes& times = iteration.times;
   out.first_iteration = times.first();
   out.iteration = times.steady();
@@ -167,8 +184,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.iterations = steps_of_job(training, request.options);
   const double steps = workload.steps, rounds = std::floor(out.iterations / steps);
   const int rest = static_cast<int>(out.iterations - rounds * steps);
-  const Seconds rest_time =
-      time_of_rest(to_lower, options, rest, rounds > 0 ? times.last.connections : std::vector<ConnectionState>{});
+  const Seconds rest_time = time_of_rest(to_lower, options, rest, passages,
+                                         rounds > 0 ? times.last.connections : std::vector<ConnectionState>{});
   if (workload.exchange == Exchange::kParameters)
     out.round = RoundTimes{workload.steps, out.iteration, rounds, rest, rest_time};
   if (workload.steps > 1) divide_by_steps(out, steps);

@@ -23,6 +23,7 @@ constexpr double kWorkOfPlan = 150;
 constexpr int kMostMicroBatches = 8;
 // Tasks of an inner step of a GPU that trains alone.
 constexpr double kTasksOfStepAlone = 4;
+constexpr int kStepsBesideExchange = 6;  // two before those that repeat them, lowered twice
 // Tasks of the predictions of ways to fit that need no search: about a second.
 constexpr double kWorkOfRemedies = 300'000;
 // Effort of the search for a way to fit: a fraction of a second.
@@ -77,7 +78,14 @@ double work_on(const Scenario& scenario, const Prediction& p, const std::vector<
   const double of_step = !round            ? std::min(p.plan->micro_batches, kMostMicroBatches) * layers
                          : round->gpus > 1 ? layers
                                            : kTasksOfStepAlone;
-  const double tasks = (p.round ? p.round->steps : 1) * gpus * of_step;
+  int steps = p.round ? p.round->steps : 1;
+  const auto replica_in_vm = [&] {
+    const auto of_replica = static_cast<std::size_t>(round->gpus);
+    return !spans_vms(scenario.platform, std::span(p.plan->stages.front().mesh).first(of_replica));
+  };
+  // Other steps repeat these (sim/predict/passages.h).
+  if (round && replica_in_vm()) steps = std::min(steps, round->fragments * (kStepsBesideExchange + round->delay));
+  const double tasks = steps * gpus * of_step;
   return kWorkOfPlan + (spans_sites(scenario.platform, group->devices) ? tasks * kWorkOfSites : tasks);
 }
 

@@ -24,7 +24,8 @@ namespace slmsim {
 class HostQueue {
  public:
   // `binds`: whether a rank's host needs longer than its GPU in some stretch.
-  explicit HostQueue(std::vector<bool> binds) : binds_(std::move(binds)), last_(binds_.size(), kNoTask) {}
+  explicit HostQueue(std::vector<bool> binds)
+      : binds_(std::move(binds)), last_(binds_.size(), kNoTask), launched_(binds_.size()) {}
 
   struct Stretch {
     Seconds gpu, host;
@@ -58,6 +59,7 @@ class HostQueue {
     const TaskId before = last_[rank];
     const std::array free = {before == kNoTask ? after[0] : before};
     last_[rank] = graph.host(device, stretch.host, launching, free);
+    launched_[rank] += stretch.host;
     if (stretch.from_host > Seconds{0}) {
       const TaskId gpu = graph.compute(device, stretch.gpu, tag, after, stretch.of_gpu());
       return graph.delay({0}, tag, std::array{gpu, graph.host(device, stretch.from_host, launching, free)});
@@ -82,6 +84,13 @@ class HostQueue {
     last_[rank] = graph.host(device, stretch.host, launching, free);
     return {gpu, least, graph.delay({0}, tag, std::array{gpu, least})};
   }
+  // Time of a host's tasks by run() so far.
+  Seconds launched(std::size_t rank) const { return launched_[rank]; }
+  // A host that has launched something launches for so long, for tasks that are not in the graph. kNoTask where it is never late.
+  TaskId launch(TaskGraph& graph, std::size_t rank, int device, Seconds time) {
+    if (binds_[rank]) last_[rank] = graph.host(device, time, launching_in(graph, Pass::kNone), std::array{last_[rank]});
+    return last_[rank];
+  }
   // Goes on as the same rank of another queue.
   void follow(std::size_t rank, const HostQueue& other) { last_[rank] = other.last_[rank]; }
 
@@ -94,6 +103,7 @@ class HostQueue {
 
   std::vector<bool> binds_;
   std::vector<TaskId> last_;                       // per rank: its host's last task
+  std::vector<Seconds> launched_;                  // per rank
   std::array<std::optional<TagId>, 3> launching_;  // per pass
 };
 

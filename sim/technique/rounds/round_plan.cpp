@@ -38,4 +38,12 @@ std::vector<FragmentSteps> fragment_steps(int steps, int fragments, int delay) {
   return out;
 }
 
+int steps_alone(const std::vector<FragmentSteps>& when, int step) {
+  int next = when.back().end;
+  for (const FragmentSteps& f : when) {
+    if (f.begin >= step) next = std::min(next, f.begin);
+  }
+  return next - step;
+}
+
 }  // namespace slmsim

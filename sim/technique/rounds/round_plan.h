@@ -56,5 +56,7 @@ struct FragmentSteps {
   int begin = 0, end = 0;
 };
 std::vector<FragmentSteps> fragment_steps(int steps, int fragments, int delay);
+// Steps after this one up to the one after which the next exchange begins. No exchange is under way.
+int steps_alone(const std::vector<FragmentSteps>& when, int step);
 
 }  // namespace slmsim

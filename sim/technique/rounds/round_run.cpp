@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/collective/alone.h"
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
 #include "sim/technique/common/host_queue.h"
@@ -21,6 +22,9 @@ namespace {
 constexpr double kDifference = 3 * kFp32Bytes, kOuterUpdate = 5 * kFp32Bytes;
 // With more transfers per round, collectives inside replicas are aggregated; this takes a second or two to simulate.
 constexpr double kMostInside = 2e5;
+// Steps after an exchange that are lowered task by task where the others repeat the last of them: after the first one the GPUs of
+// a replica keep their distances.
+constexpr std::size_t kStepsInFull = 2;
 
 using Ranks = std::vector<TaskId>;  // one task per rank
 
@@ -51,13 +55,19 @@ class RoundRun {
   Lowered run() {
     const auto when = fragment_steps(steps_, how_.fragments, how_.delay);
     std::vector<Ranks> exchanged(fragments_.size());
+    std::vector<StepBegin> begins;  // of the steps since the last exchange
     const auto finish = [&](int step, bool begun_before) {
       for (std::size_t f = 0; f < when.size(); ++f) {
         if (when[f].end == step && (when[f].begin < step) == begun_before) update(f, exchanged[f]);
       }
     };
     for (int step = 1; step <= steps_; ++step) {
+      begins.push_back(step_begin());
       inner_step();
+      if (begins.size() == kStepsInFull && repeats_steps())
+        step += repeat_steps(begins.back(), steps_alone(when, step));
+      const auto is_exchanged = [&](const FragmentSteps& f) { return f.begin <= step && step <= f.end; };
+      if (std::ranges::any_of(when, is_exchanged)) begins.clear();
       finish(step, true);
       for (std::size_t f = 0; f < when.size(); ++f) {
         if (when[f].begin == step) exchanged[f] = exchange(f);
@@ -146,6 +156,45 @@ class RoundRun {
     }
     const TagId adam = graph_.tag({"adam", TaskClass::kOptimizer});
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) kernel(rank, adam_on(rank), adam, reduced[rank]);
+  }
+
+  struct StepBegin {
+    Ranks gpu;
+    std::vector<Seconds> launched;  // per rank, by its host so far
+  };
+  StepBegin step_begin() const {
+    StepBegin out{gpu_, {}};
+    for (std::size_t rank = 0; rank < devices_.size(); ++rank) out.launched.push_back(hosts_.launched(rank));
+    return out;
+  }
+
+  // Whether a step may repeat the one before it; with each transfer between VMs windows change.
+  bool repeats_steps() const {
+    const Platform& platform = scenario().platform;
+    const auto in_one_vm = [&](const Part& part) {
+      return std::ranges::all_of(part.devices, [&](int device) {
+        return platform.devices[device].vm == platform.devices[part.devices.front()].vm;
+      });
+    };
+    return request_.passages != nullptr && request_.passages->in_full.empty() &&
+           std::ranges::all_of(inside_, in_one_vm);
+  }
+
+  // As many more steps like the last one, which began there. Returns their number.
+  int repeat_steps(const StepBegin& begin, int times) {
+    if (times == 0) return 0;
+    const TagId tag = graph_.tag({"steps", TaskClass::kForward});
+    for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
+      const int device = devices_[rank];
+      const auto known = request_.passages->step.find(device);
+      const Seconds each = known == request_.passages->step.end() ? Seconds{0} : known->second;
+      const TaskId task = graph_.compute(device, each * times, tag, std::array{gpu_[rank]});
+      const Seconds launched = hosts_.launched(rank) - begin.launched[rank];
+      const TaskId launching = hosts_.launch(graph_, rank, device, launched * times);
+      graph_.stands_for(RepeatedSteps{device, task, launching, begin.gpu[rank], gpu_[rank], times});
+      gpu_[rank] = task;
+    }
+    return times;
   }
 
   // As in DDP (gradient_exchange.h).
