@@ -1,8 +1,10 @@
 #include "sim/engine/tcp_sender.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "sim/engine/loss_distance.h"
 
@@ -41,6 +43,16 @@ constexpr double kFastConvergence = (1 + kCubicBeta) / 2;
 constexpr double kLeastGrowth = 0.01,
                  kMostGrowth = 0.5;  // segments, share of the window per round trip (bictcp_update)
 constexpr double kGrowthBeforeLoss = 0.05;
+
+// Powers of 3/4 and 7/8 up to kMostSamples.
+const auto& powers_of_samples() {
+  static const auto kPowers = [] {
+    std::array<std::pair<double, double>, static_cast<std::size_t>(kMostSamples) + 1> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {std::pow(3.0 / 4, i), std::pow(7.0 / 8, i)};
+    return out;
+  }();
+  return kPowers;
+}
 
 // Avoids the call of std::trunc, which would dominate take(). Infinite windows count as whole.
 double whole(double bytes) {
@@ -144,22 +156,33 @@ void TcpSender::watch_round_trip(double bytes, double length) {
   }
 }
 
-// Acknowledgements of these bytes, of which the first waited this long and the last that long.
+// As tcp_rtt_estimator: of a sample that lies `off` beyond the mean, an eighth moves the mean, and what is beyond the mean deviation
+// moves that: by a quarter, by a 32nd where the mean falls. `deviation` is four times as large.
 void TcpSender::sample(double first, double last, double bytes) {
   const double least = kLeastDeviation * path_.rtt.value;
   const double farthest = std::max(std::abs(first - state_.wait), std::abs(last - state_.wait));
   if (std::max(farthest, state_.deviation) < least && state_.variation == 0) return;
   const double samples = std::max(1.0, std::round(samples_of(bytes)));
-  const double more = (last - first) / samples, end = std::min(samples, kMostSamples);
-  double wait = first, most = 0;
-  for (double i = 0; i < end; ++i) {
-    wait += more;
-    const double off = wait - state_.wait, beyond = std::abs(off) - state_.deviation / 4;
-    state_.wait += off / 8;
-    state_.deviation += off < 0 && beyond > 0 ? beyond / 8 : beyond;
-    most = std::max(most, state_.deviation);
+  const double more = (last - first) / samples;
+  double off = first + more - state_.wait, &deviation = state_.deviation, most = 0;
+  int left = static_cast<int>(std::min(samples, kMostSamples));
+  for (; left > 0 && ((off < 0 && more > 0) || (std::abs(off) > 8 * more && deviation < 4 * std::abs(off))); --left) {
+    const double beyond = std::abs(off) - deviation / 4;
+    deviation += off < 0 && beyond > 0 ? beyond / 8 : beyond;
+    most = std::max(most, deviation);
+    off = off * 7 / 8 + more;
   }
-  state_.wait += last - wait;
+  // From here on each sample leaves 3/4 of the deviation, and 7/8 of how far `off` is from its limit: it rises or falls, and does
+  // the other at most before.
+  if (left > 0) {
+    const auto [quarters, eighths] = powers_of_samples()[left];
+    const double size = std::abs(off), apart = size - 8 * more;
+    most = std::max(most, deviation * 3 / 4 + size);
+    deviation = deviation * quarters + 32 * more * (1 - quarters) + 8 * apart * (eighths - quarters);
+    most = std::max(most, deviation);
+    off = std::copysign(8 * more + apart * eighths, off);
+  }
+  state_.wait = last + more - off;
   const double settled = std::max(most, path_.timeout_margin.value);
   state_.variation = settled + std::max(0.0, state_.variation - settled) * std::pow(kVariationKept, bytes / in_flight_);
   if (state_.variation <= path_.timeout_margin.value + least) state_.variation = 0;  // does not bind
