@@ -68,7 +68,8 @@ std::set<int> out_of_time(const TaskGraph& graph, const Timeline& timeline) {
 
 std::map<int, Seconds> length_of_steps(const TaskGraph& graph, const Timeline& timeline) {
   std::map<int, Seconds> out;
-  for (const RepeatedSteps& steps : graph.repeated_steps()) out.emplace(steps.device, length_of(steps, timeline));
+  for (const RepeatedSteps& steps : graph.repeated_steps())
+    out.emplace(steps.device, Seconds{length_of(steps, timeline)});
   return out;
 }
 
