@@ -152,6 +152,64 @@ double reached(std::vector<std::pair<double, double>>& rates, double time) {
   return rates.empty() ? 0 : first->first;
 }
 
+// When a device is occupied, and with what.
+struct Occupation {
+  std::vector<TimeRange> computing, transferring, host_optimizer, launching;
+};
+
+// Adds its computations up in `parts`.
+Occupation occupation_of(const TaskGraph& graph, const Timeline& timeline, int device, const Repetition& again,
+                         Breakdown& parts) {
+  Occupation out;
+  auto passage = graph.passages().begin();
+  std::vector<RepeatedSteps> repeated;  // of this device
+  std::ranges::copy_if(graph.repeated_steps(), std::back_inserter(repeated),
+                       [&](const RepeatedSteps& steps) { return steps.device == device; });
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    const TimeRange when{timeline.start[id], timeline.finish[id]};
+    if (std::ranges::find(repeated, id, &RepeatedSteps::task) != repeated.end()) continue;
+    // Adds when it takes place; where launching may be hidden behind it, that of repeated steps too.
+    const auto add_to = [&](std::vector<TimeRange>& ranges) {
+      ranges.push_back(when);
+      for (const RepeatedSteps& steps : repeated) {
+        const double each = timeline.finish[steps.end] - timeline.finish[steps.begin];
+        for (int i = 1; i <= steps.times && steps.launching != kNoTask && steps.repeats(id); ++i)
+          ranges.push_back({when.start + i * each, when.finish + i * each});
+      }
+    };
+    if (passage != graph.passages().end() && passage->task == id) {
+      const Passage& one = *passage++;
+      if (one.device != device) continue;
+      const PassageBegin begin = begin_of(one, timeline);
+      const auto add = [&](std::vector<TimeRange>& ranges, const Inside::Span& span) {
+        const double start = span.start(begin.gpu, begin.host);
+        ranges.push_back({start, start + span.length});
+        return Seconds{again.time(start, start + span.length)};
+      };
+      for (const Inside::Span& span : one.inside->computing) parts.compute += add(out.computing, span);
+      for (const Inside::Span& span : one.inside->transferring) add(out.transferring, span);
+    } else if (task.kind == TaskKind::kCompute && task.place == device) {
+      const TaskClass of = graph.tag_of(task).of;
+      const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
+      Seconds& part = of == TaskClass::kOptimizer ? parts.optimizer : overhead ? parts.overhead : parts.compute;
+      // NCCL's kernels may have slowed it.
+      const double took = when.finish - when.start, all = again.time(when.start, when.finish);
+      const Seconds once{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
+      part += once;
+      for (const RepeatedSteps& steps : repeated) part += once * (steps.repeats(id) ? steps.times : 0);
+      add_to(out.computing);
+    } else if (task.kind == TaskKind::kDelay && task.place == device) {
+      out.launching.push_back(when);
+    } else if (task.kind == TaskKind::kTransfer) {
+      const Connection& connection = graph.connections()[task.place];
+      if (!connection.joins(device)) continue;
+      add_to(connection.traffic == Traffic::kHostOptimizer ? out.host_optimizer : out.transferring);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> computing_times(const TaskGraph& graph) {
@@ -227,53 +285,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
                      const Repetition& again, std::optional<double> launched) {
   Breakdown result;
   const Seconds end = timeline.end + Seconds{again.more()};
-  std::vector<TimeRange> computing, transferring, host_optimizer, launching;
-  auto passage = graph.passages().begin();
-  std::vector<RepeatedSteps> repeated;  // of this device
-  std::ranges::copy_if(graph.repeated_steps(), std::back_inserter(repeated),
-                       [&](const RepeatedSteps& steps) { return steps.device == device; });
-  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    const Task& task = graph.tasks()[id];
-    const TimeRange when{timeline.start[id], timeline.finish[id]};
-    if (std::ranges::find(repeated, id, &RepeatedSteps::task) != repeated.end()) continue;
-    // Adds when it takes place; where launching may be hidden behind it, that of repeated steps too.
-    const auto add_to = [&](std::vector<TimeRange>& ranges) {
-      ranges.push_back(when);
-      for (const RepeatedSteps& steps : repeated) {
-        const double each = timeline.finish[steps.end] - timeline.finish[steps.begin];
-        for (int i = 1; i <= steps.times && steps.launching != kNoTask && steps.repeats(id); ++i)
-          ranges.push_back({when.start + i * each, when.finish + i * each});
-      }
-    };
-    if (passage != graph.passages().end() && passage->task == id) {
-      const Passage& one = *passage++;
-      if (one.device != device) continue;
-      const PassageBegin begin = begin_of(one, timeline);
-      const auto add = [&](std::vector<TimeRange>& ranges, const Inside::Span& span) {
-        const double start = span.start(begin.gpu, begin.host);
-        ranges.push_back({start, start + span.length});
-        return Seconds{again.time(start, start + span.length)};
-      };
-      for (const Inside::Span& span : one.inside->computing) result.compute += add(computing, span);
-      for (const Inside::Span& span : one.inside->transferring) add(transferring, span);
-    } else if (task.kind == TaskKind::kCompute && task.place == device) {
-      const TaskClass of = graph.tag_of(task).of;
-      const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
-      Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;
-      // NCCL's kernels may have slowed it.
-      const double took = when.finish - when.start, all = again.time(when.start, when.finish);
-      const Seconds once{took > task.amount * (1 + kRounding) ? all : all - took + task.amount};
-      part += once;
-      for (const RepeatedSteps& steps : repeated) part += once * (steps.repeats(id) ? steps.times : 0);
-      add_to(computing);
-    } else if (task.kind == TaskKind::kDelay && task.place == device) {
-      launching.push_back(when);
-    } else if (task.kind == TaskKind::kTransfer) {
-      const Connection& connection = graph.connections()[task.place];
-      if (!connection.joins(device)) continue;
-      add_to(connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring);
-    }
-  }
+  auto [computing, transferring, host_optimizer, launching] = occupation_of(graph, timeline, device, again, result);
   // Waiting for the host to launch kernels, and for neither a message nor the host's Adam, is overhead.
   if (!launching.empty()) {
     launching = merged(std::move(launching));

@@ -91,7 +91,8 @@ std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline) {
     const auto [first, last] = std::ranges::minmax(graph.predecessors(one.meeting), {}, end);
     apart = end(last) - end(first) > rounding;
   }
-  if (all.empty()) return out_of_time(graph, timeline);
+  std::set<int> out = out_of_time(graph, timeline);
+  if (all.empty()) return out;
   // Windows change from one iteration to the next, and this is the last one's timeline.
   const bool windows = has_windows(capacities(graph));
   std::vector<Exchanging*> over(graph.links().size());
@@ -123,7 +124,6 @@ std::set<int> out_of_step(const TaskGraph& graph, const Timeline& timeline) {
       represented.insert(connection.of.begin(), connection.of.end());
     }
   }
-  std::set<int> out;
   for (int device = 0; device < graph.device_count() && !represented.empty(); ++device) {
     if (represented.contains(graph.device_of(device))) out.insert(device);
   }
