@@ -220,7 +220,8 @@ struct Reader {
   // Figures of one run that exclude each other: a rate of tokens and a time of an iteration, a job shorter than its steps, and
   // any time of a run that does not fit.
   void check_pairs() {
-    constexpr double kApart = 0.25;  // far beyond the noise of runs
+    // Far beyond the noise of runs; logarithm of the ratio by which programs' counts of FLOPs differ, as by recomputation.
+    constexpr double kApart = 0.25, kFormulas = 0.7;
     for (std::size_t i = 0; i < pilots.size(); ++i) {
       for (std::size_t k = 0; k < i; ++k) {
         const Pilot *one = &pilots[k], *other = &pilots[i];
@@ -240,21 +241,38 @@ struct Reader {
                               name_in(measure_names(), one->measure), one->value_text(), line_of(pilots[k])));
           continue;
         }
-        if (one->measure != Measure::kIteration) std::swap(one, other);
-        if (one->measure != Measure::kIteration) continue;
-        const double tokens = sizes_of(one->cell).second * scenario.training.batch;
-        const bool rate = other->measure == Measure::kTokensPerSecond &&
-                          std::abs(std::log(other->value * one->value / tokens)) > kApart;
-        const bool job =
-            other->measure == Measure::kJob && other->value < (1 - kApart) * one->value * steps_of(one->cell);
-        if (rate)
-          error(fmt::format("value: {} tokens/s contradict {} per iteration of {:.9g} tokens ({})", other->value_text(),
-                            one->value_text(), tokens, line_of(pilots[k])));
-        if (job)
+        const auto a = iteration_of(*one), b = iteration_of(*other);
+        if (a && b) {
+          const bool counted = one->measure == Measure::kRate || other->measure == Measure::kRate;
+          if (std::abs(std::log(*a / *b)) > (counted ? kFormulas : kApart))
+            error(fmt::format("value: {} contradicts {} ({}): iterations of {} and {}", figure_text(*other),
+                              figure_text(*one), line_of(*one), to_text(Seconds{*b}), to_text(Seconds{*a})));
+          continue;
+        }
+        if (one->measure == Measure::kJob) std::swap(one, other);
+        const auto each = iteration_of(*one);
+        if (other->measure != Measure::kJob || !each) continue;
+        if (other->value < (1 - kApart) * *each * steps_of(one->cell))
           error(fmt::format("value: a job of {} contradicts its {:.9g} iterations of {} ({})", other->value_text(),
-                            steps_of(one->cell), one->value_text(), line_of(pilots[k])));
+                            steps_of(one->cell), to_text(Seconds{*each}), line_of(pilots[k])));
       }
     }
+  }
+
+  // By a figure from which it follows, s; a rate of FLOPs is of the model's own.
+  std::optional<double> iteration_of(const Pilot& pilot) const {
+    const auto [gpus, sequence] = sizes_of(pilot.cell);
+    const double batch = scenario.training.batch;
+    if (pilot.measure == Measure::kIteration) return pilot.value;
+    if (pilot.measure == Measure::kTokensPerSecond) return batch * sequence / pilot.value;
+    if (pilot.measure != Measure::kRate) return std::nullopt;
+    const Flops flops = model_flops(build_operator_graph(model_named(scenario, pilot.cell.model))) * batch;
+    return flops.value / gpus / pilot.value;
+  }
+
+  static std::string figure_text(const Pilot& pilot) {
+    const std::string name = name_in(measure_names(), pilot.measure);
+    return fmt::format("{} {}", name, pilot.value_text());
   }
 
   double steps_of(const Candidate& cell) const {

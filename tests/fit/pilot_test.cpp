@@ -323,7 +323,16 @@ TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
   EXPECT_THAT(errors("iteration,2 s", job), testing::IsEmpty());
   EXPECT_THAT(errors("iteration,5 s", rate),
               ElementsAre(testing::AllOf(HasSubstr("pairs.csv:3:1: error: value: "),
-                                         HasSubstr(" tokens/s contradict 5 s"), HasSubstr("(line 2)"))));
+                                         HasSubstr(" contradicts iteration 5 s (line 2)"),
+                                         HasSubstr("iterations of 2 s and 5 s"))));
+  // By 6 FLOPs per parameter and token this model's steps of 2 s are some 2.2 TFLOP/s of each of two GPUs, with recomputation 2.9.
+  const double flops = 6.0 * 354'823'168 * tokens / 2 / 2 / 1e12;
+  for (const double count : {1.0, 4.0 / 3})
+    EXPECT_THAT(errors("iteration,2 s", fmt::format("tflops_per_gpu,{}", count * flops)), testing::IsEmpty());
+  for (const char* other : {"iteration,2 s", rate.c_str()})
+    EXPECT_THAT(errors(other, fmt::format("tflops_per_gpu,{}", 4 * flops)),
+                ElementsAre(testing::AllOf(HasSubstr("value: tflops_per_gpu "), HasSubstr(" contradicts "))));
+  EXPECT_THAT(errors(job, fmt::format("tokens_per_second,{}", tokens / 5)), ElementsAre(HasSubstr("contradicts its")));
   EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
   for (const auto& [one, other] : {std::pair{"fits,no", "iteration,5 s"}, {"iteration,5 s", "fits,no"}})
     EXPECT_THAT(errors(one, other), ElementsAre(HasSubstr("a run that does not fit has no iteration of 5 s (line 2)")));
