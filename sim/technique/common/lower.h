@@ -21,7 +21,7 @@ struct LowerRequest {
   const Network& network;
   const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
   int only_micro_batches = 0;        // number of the plan's micro-batches to lower; 0: all
-  PassageRules* passages = nullptr;  // of passages (passage.h) for passes over layers; nullptr: none
+  PassageRules* passages = nullptr;  // for passages and repeated steps (passage.h); nullptr: none
   bool only_times = false;           // a GPU's successive computations may be one task
   bool hosts_apart = false;          // passes stay apart in lower_alike, and all hosts have tasks
   bool only_connections = false;     // only these are of use, to find colours; needs `alike`
