@@ -1,6 +1,7 @@
 // The page's view of a scenario, in the report's own sections.
 
 #include "sim/compute/operator_graph.h"
+#include "sim/crew/crew.h"
 #include "sim/fit/intervals.h"
 #include "sim/import/inventory/inventory.h"
 #include "sim/report/page/page.h"
@@ -161,7 +162,7 @@ Json answer_intervals(const Question& question, const Workplace&, Memory& memory
 Json answer_curve(const Question& question, const Workplace&, Memory& memory, const Progress&) {
   const RunResult& result = predicted(question, memory);
   ModelReport report = asked_report(question, result);
-  report.sweep = sweep_latency(result.scenario, report.model(), result.predictions);
+  report.sweep = sweep_latency(result.scenario, report.model(), result.predictions, {}, available_cores());
   return {{"sections", Json::array({section("rtt", "Round-trip time", latency_section(report))})}};
 }
 
