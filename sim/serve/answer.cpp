@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/text.h"
+#include "sim/crew/crew.h"
 
 namespace slmsim::web {
 namespace {
@@ -98,6 +99,7 @@ const RunResult& predicted(const Question& question, Memory& memory) {
   Scenario scenario = load_scenario(question.text, question.set);
   PredictOptions options;
   options.links = measures_links(scenario, false, false);
+  options.threads = available_cores();
   memory.result = run_scenario(std::move(scenario), options);
   memory.key = key;
   return *memory.result;

@@ -138,6 +138,7 @@ Json answer_intervals(const Question& question, const Workplace&, Memory& memory
   add_intervals(question.text, question.set, result);
   VerdictOptions options;
   options.reload = reload_of(question);
+  options.threads = available_cores();
   const std::vector<Verdict> verdicts = verdicts_of(result, options);
   Json models = Json::array();
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
