@@ -29,8 +29,8 @@ struct Beside {
 
 // For the passages of a plan.
 struct PassageRules {
-  std::set<int> in_full =
-      {};  // GPUs whose passes over layers and steps of rounds are lowered task by task all the same
+  // GPUs whose passes over layers and steps of rounds are lowered task by task all the same.
+  std::set<int> in_full = {};
   std::map<int, Seconds> step = {};  // length of a GPU's repeated steps (RepeatedSteps), once known
   // Known ones, by places of GPUs that have equal links, bytes, and what is beside.
   std::map<std::tuple<std::vector<int>, Collective, double, double, double>, std::optional<Alone>> known = {};

@@ -76,7 +76,7 @@ struct Passage {
 struct RepeatedSteps {
   int device = 0;
   TaskId task = kNoTask;
-  TaskId launching = kNoTask;  // of its host, for all of them; kNoTask: it is never late
+  TaskId launching = kNoTask;  // its host launches all of them in this task; kNoTask: the host is never late
   TaskId begin = kNoTask, end = kNoTask;
   int times = 0;
 

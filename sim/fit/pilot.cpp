@@ -112,15 +112,10 @@ struct Reader {
     for (const int device : group.devices) memory = std::max(memory, scenario.platform.devices[device].gpu.memory);
     if (measure == Measure::kPeakMemory)
       return value > memory.value ? fmt::format("its GPUs have {}", to_text(memory)) : "";
-    const Transformer& model = model_named(scenario, cell.model);
-    const Flops sequence = model_flops(build_operator_graph(model));
-    const Flops iteration = sequence * static_cast<double>(scenario.training.batch);
-    FlopsPerSecond rate{0};
-    if (measure == Measure::kIteration) rate = iteration / Seconds{value};
-    if (measure == Measure::kJob) rate = iteration * steps_of(cell) / Seconds{value};
-    if (measure == Measure::kTokensPerSecond)
-      rate = sequence * (value / static_cast<double>(model.sequence)) / Seconds{1};
-    if (measure == Measure::kRate) rate = FlopsPerSecond{value * static_cast<double>(group.devices.size())};
+    const auto each =
+        measure == Measure::kJob ? std::optional(value / steps_of(cell)) : iteration_of({cell, measure, value});
+    if (!each) return "";
+    const FlopsPerSecond rate = flops_of(cell) / Seconds{*each};
     const FlopsPerSecond peak = peak_of_group(scenario, group);
     if (rate <= peak) return "";
     return fmt::format("these are {} of its GPUs' {}", to_text(rate), to_text(peak));
@@ -217,8 +212,8 @@ struct Reader {
     }
   }
 
-  // Figures of one run that exclude each other: a rate of tokens and a time of an iteration, a job shorter than its steps, and
-  // any time of a run that does not fit.
+  // Figures of one run that exclude each other: rates of tokens or FLOPs and a time of an iteration, a job shorter than its steps,
+  // and any time of a run that does not fit.
   void check_pairs() {
     // Far beyond the noise of runs; logarithm of the ratio by which programs' counts of FLOPs differ, as by recomputation.
     constexpr double kApart = 0.25, kFormulas = 0.7;
@@ -266,8 +261,13 @@ struct Reader {
     if (pilot.measure == Measure::kIteration) return pilot.value;
     if (pilot.measure == Measure::kTokensPerSecond) return batch * sequence / pilot.value;
     if (pilot.measure != Measure::kRate) return std::nullopt;
-    const Flops flops = model_flops(build_operator_graph(model_named(scenario, pilot.cell.model))) * batch;
-    return flops.value / gpus / pilot.value;
+    return flops_of(pilot.cell).value / gpus / pilot.value;
+  }
+
+  // The model's own, of one iteration.
+  Flops flops_of(const Candidate& cell) const {
+    return model_flops(build_operator_graph(model_named(scenario, cell.model))) *
+           static_cast<double>(scenario.training.batch);
   }
 
   static std::string figure_text(const Pilot& pilot) {

@@ -162,7 +162,7 @@ Occupation occupation_of(const TaskGraph& graph, const Timeline& timeline, int d
                          Breakdown& parts) {
   Occupation out;
   auto passage = graph.passages().begin();
-  std::vector<RepeatedSteps> repeated;  // of this device
+  std::vector<RepeatedSteps> repeated;  // by this device
   std::ranges::copy_if(graph.repeated_steps(), std::back_inserter(repeated),
                        [&](const RepeatedSteps& steps) { return steps.device == device; });
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
@@ -173,7 +173,7 @@ Occupation occupation_of(const TaskGraph& graph, const Timeline& timeline, int d
     const auto add_to = [&](std::vector<TimeRange>& ranges) {
       ranges.push_back(when);
       for (const RepeatedSteps& steps : repeated) {
-        const double each = timeline.finish[steps.end] - timeline.finish[steps.begin];
+        const double each = step_length(steps, timeline);
         for (int i = 1; i <= steps.times && steps.launching != kNoTask && steps.repeats(id); ++i)
           ranges.push_back({when.start + i * each, when.finish + i * each});
       }

@@ -48,17 +48,13 @@ bool exchange(const Passages& gpus, const Timeline& timeline, double start, doub
   return false;
 }
 
-double length_of(const RepeatedSteps& steps, const Timeline& timeline) {
-  return timeline.finish[steps.end] - timeline.finish[steps.begin];
-}
-
 // GPUs whose repeated steps are not as long as the one before, or whose hosts fall behind.
 std::set<int> out_of_time(const TaskGraph& graph, const Timeline& timeline) {
   const double rounding = kSameTime * timeline.end.value;
   std::set<int> out;
   for (const RepeatedSteps& steps : graph.repeated_steps()) {
     const auto each = [&](TaskId task) { return graph.tasks()[task].amount / steps.times; };
-    if (std::abs(length_of(steps, timeline) - each(steps.task)) > rounding) out.insert(steps.device);
+    if (std::abs(step_length(steps, timeline) - each(steps.task)) > rounding) out.insert(steps.device);
     if (steps.launching != kNoTask && each(steps.launching) > each(steps.task) + rounding) out.insert(steps.device);
   }
   return out;
@@ -66,10 +62,14 @@ std::set<int> out_of_time(const TaskGraph& graph, const Timeline& timeline) {
 
 }  // namespace
 
+double step_length(const RepeatedSteps& steps, const Timeline& timeline) {
+  return timeline.finish[steps.end] - timeline.finish[steps.begin];
+}
+
 std::map<int, Seconds> length_of_steps(const TaskGraph& graph, const Timeline& timeline) {
   std::map<int, Seconds> out;
   for (const RepeatedSteps& steps : graph.repeated_steps())
-    out.emplace(steps.device, Seconds{length_of(steps, timeline)});
+    out.emplace(steps.device, Seconds{step_length(steps, timeline)});
   return out;
 }
 
@@ -141,7 +141,7 @@ void add_inner_flows(const TaskGraph& graph, Timeline& timeline) {
     const double start = one.when.start(begin.gpu, begin.host);
     timeline.flows.push_back({connection, start, start + one.when.length, one.bytes});
   });
-  const std::vector<Flow> simulated = timeline.flows;
+  const std::size_t simulated = timeline.flows.size();
   for (const RepeatedSteps& steps : graph.repeated_steps()) {
     std::set<int> used;  // by these steps; what the GPU sends of an exchange may end later
     for (TaskId id = steps.begin + 1; id <= steps.end; ++id) {
@@ -150,10 +150,11 @@ void add_inner_flows(const TaskGraph& graph, Timeline& timeline) {
         used.insert(task.place);
     }
     const double begin = timeline.finish[steps.begin], end = timeline.finish[steps.end];
-    for (const Flow& flow : simulated) {
+    for (std::size_t flows = 0; flows < simulated; ++flows) {
+      const Flow flow = timeline.flows[flows];
       if (!used.contains(flow.connection) || flow.start < begin || flow.start >= end) continue;
       for (int i = 1; i <= steps.times; ++i) {
-        const double later = i * (end - begin);
+        const double later = i * step_length(steps, timeline);
         timeline.flows.push_back({flow.connection, flow.start + later, flow.finish + later, flow.bytes});
       }
     }

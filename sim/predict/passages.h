@@ -30,7 +30,8 @@ void each_inner_transfer(const TaskGraph& graph, Use use) {
   }
 }
 
-// Per device of repeated steps, how long the one before them took.
+// How long the step before repeated ones took, in seconds; the same per device.
+double step_length(const RepeatedSteps& steps, const Timeline& timeline);
 std::map<int, Seconds> length_of_steps(const TaskGraph& graph, const Timeline& timeline);
 
 // Adds the flows inside passages and of repeated steps, for the use of links.

@@ -11,7 +11,7 @@
 namespace slmsim::repeated_steps_test {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of sums in another order
+constexpr double kRounding = 1e-9;  // relative: sums in another order are rounded otherwise
 
 struct Case {
   std::string name, technique;

@@ -55,19 +55,19 @@ class RoundRun {
   Lowered run() {
     const auto when = fragment_steps(steps_, how_.fragments, how_.delay);
     std::vector<Ranks> exchanged(fragments_.size());
-    std::vector<StepBegin> begins;  // of the steps since the last exchange
+    std::size_t alone = 0;  // steps since the last exchange
     const auto finish = [&](int step, bool begun_before) {
       for (std::size_t f = 0; f < when.size(); ++f) {
         if (when[f].end == step && (when[f].begin < step) == begun_before) update(f, exchanged[f]);
       }
     };
     for (int step = 1; step <= steps_; ++step) {
-      begins.push_back(step_begin());
+      const bool last_in_full = ++alone == kStepsInFull && repeats_steps();
+      const StepBegin begin = last_in_full ? step_begin() : StepBegin{};
       inner_step();
-      if (begins.size() == kStepsInFull && repeats_steps())
-        step += repeat_steps(begins.back(), steps_alone(when, step));
+      if (last_in_full) step += repeat_steps(begin, steps_alone(when, step));
       const auto is_exchanged = [&](const FragmentSteps& f) { return f.begin <= step && step <= f.end; };
-      if (std::ranges::any_of(when, is_exchanged)) begins.clear();
+      if (std::ranges::any_of(when, is_exchanged)) alone = 0;
       finish(step, true);
       for (std::size_t f = 0; f < when.size(); ++f) {
         if (when[f].begin == step) exchanged[f] = exchange(f);
@@ -170,14 +170,8 @@ class RoundRun {
 
   // Whether a step may repeat the one before it; with each transfer between VMs windows change.
   bool repeats_steps() const {
-    const Platform& platform = scenario().platform;
-    const auto in_one_vm = [&](const Part& part) {
-      return std::ranges::all_of(part.devices, [&](int device) {
-        return platform.devices[device].vm == platform.devices[part.devices.front()].vm;
-      });
-    };
-    return request_.passages != nullptr && request_.passages->in_full.empty() &&
-           std::ranges::all_of(inside_, in_one_vm);
+    const auto spans = [&](const Part& part) { return spans_vms(scenario().platform, part.devices); };
+    return request_.passages != nullptr && request_.passages->in_full.empty() && std::ranges::none_of(inside_, spans);
   }
 
   // As many more steps like the last one, which began there. Returns their number.

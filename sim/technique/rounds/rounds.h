@@ -45,8 +45,8 @@ std::vector<Variation> round_variations();
 // writes. With the outer state in host memory the CPU moves these 20 bytes; outer parameters are copied to the GPU for
 // the difference, differences to the host, and new parameters back.
 //
-// Of the steps between exchanges only the first two are lowered task by task where the request allows passages and replicas lie
-// within VMs: one task stands for the others (RepeatedSteps in sim/engine/passage.h).
+// Where the request allows passages and each replica lies within a VM, the first two steps after an exchange are lowered task by
+// task, and one task stands for the others (RepeatedSteps in sim/engine/passage.h).
 //
 // GPUs of a replica share the work: each exchanges and updates its part of a fragment, with the GPUs of the same
 // position in other replicas, and the replica gathers the parameters.
