@@ -13,7 +13,7 @@ namespace {
 
 using Candidates = std::vector<const Prediction*>;
 
-// Figures of equal VMs differ by the rounding of sums of many events.
+// Rates of equal VMs differ by the rounding of sums of many events.
 constexpr double kEqual = 1 + 1e-9;
 
 std::string where(const Prediction& p) {
@@ -165,7 +165,7 @@ void order_by_cost(Candidates& candidates, Objective objective) {
   });
   for (auto first = candidates.begin(); first != candidates.end();) {
     const auto last = std::find_if(first, candidates.end(), [&](const Prediction* p) {
-      return ranked_cost(*p, objective) > ranked_cost(**first, objective) * kEqual;
+      return ranked_cost(*p, objective) > ranked_cost(**first, objective) * (1 + kEqualCosts);
     });
     std::sort(first, last);  // all point into one list
     first = last;
@@ -221,9 +221,8 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
     const double behind = ranked_cost(*p, objective) / ranked_cost(*best, objective) - 1.0;
     if (p == best || behind > delta) continue;
     ties.push_back(fmt::format("{} (+{:.1f} %)", where(*p), percent(behind)));
-    constexpr double kSame = 1e-3;  // relative difference of GPU-hours below which plans count as equal
     any_changes = any_changes || changes(*p);
-    const bool fewer = p->gpu_hours() < pick->gpu_hours() * (1 - kSame);
+    const bool fewer = p->gpu_hours() < pick->gpu_hours() * (1 - kEqualCosts);
     if (changes(*p) != changes(*pick) ? changes(*pick) : fewer) pick = p;
   }
   if (!ties.empty()) {
@@ -285,6 +284,15 @@ std::vector<Selection> select_techniques(const Scenario& scenario, const std::ve
     out.back().model = model.name;
   }
   return out;
+}
+
+void sort_by_time(std::span<const Prediction*> predictions, const Prediction* pick) {
+  std::ranges::stable_sort(predictions, {}, &Prediction::job);
+  const auto place = std::ranges::find(predictions, pick);
+  if (place == predictions.end()) return;
+  const auto equal =
+      std::ranges::find_if(predictions, [&](const Prediction* p) { return p->job * (1 + kEqualCosts) >= pick->job; });
+  std::rotate(equal, place, place + 1);
 }
 
 }  // namespace slmsim

@@ -11,6 +11,7 @@
 //   - every technique and group of the scenario may win, not four on two VMs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct Selection {
   std::vector<std::string> steps;  // the comparisons, with the numbers that decided
 };
 
+// Relative difference below which costs count as equal: the pick is then the first in the order of the scenario.
+inline constexpr double kEqualCosts = 1e-3;
+
 // The value that an objective minimises: seconds, GPU-hours, or the inverse of the rate per GPU.
 double cost_of(const Prediction& prediction, Objective objective);
 
@@ -35,5 +39,8 @@ Selection select_technique(const Scenario& scenario, const std::vector<Predictio
 // One selection per model, in the scenario's order.
 std::vector<Selection> select_techniques(const Scenario& scenario, const std::vector<Prediction>& predictions,
                                          Algorithm algorithm);
+
+// Orders predictions that run by the job's time, the pick (if any) before others of equal time.
+void sort_by_time(std::span<const Prediction*> predictions, const Prediction* pick);
 
 }  // namespace slmsim

@@ -71,9 +71,7 @@ std::vector<Row> rows_of(const RunResult& result, const std::string& model, cons
   for (const auto& p : result.predictions) {
     if (p.model == model && p.status == Status::kOk) sorted.push_back(&p);
   }
-  std::ranges::stable_sort(sorted, [&](const Prediction* a, const Prediction* b) {
-    return a->job != b->job ? a->job < b->job : a == best && b != best;
-  });
+  sort_by_time(sorted, best);
   std::vector<Row> out;
   for (const Prediction* p : sorted) {
     const auto joins = [&](const Row& row) {

@@ -124,6 +124,22 @@ TEST(AmendedAlgorithm, GivesANearTieToTheFewerGpuHours) {
   EXPECT_THAT(s.steps, testing::Contains(HasSubstr("near tie")));
 }
 
+TEST(AmendedAlgorithm, TakesTheFirstOfThoseThatDifferByLessThanAThousandth) {
+  // 50 s, and 50 s / 1.0005 and / 1.005, which is 0.5 % less.
+  expect_pick(amended({0, 10, 10.005, 0, 0, 0}), named("Data"), {"v1"});
+  expect_pick(amended({0, 10, 10.05, 0, 0, 0}), named("Shard"), {"v1"});
+}
+
+TEST(SortByTime, PutsThePickBeforeThoseThatDifferByLessThanAThousandth) {
+  const std::vector<Prediction> all = trials({0, 10, 10.005, 10.05, 5, 0});
+  const Prediction *data1 = &all[2], *shard1 = &all[3], *data2 = &all[4], *shard2 = &all[5];
+  std::vector<const Prediction*> sorted = {shard2, data1, shard1, data2};
+  sort_by_time(sorted, data1);
+  EXPECT_THAT(sorted, ElementsAre(data2, data1, shard1, shard2));
+  sort_by_time(sorted, nullptr);
+  EXPECT_THAT(sorted, ElementsAre(data2, shard1, data1, shard2));
+}
+
 TEST(AmendedAlgorithm, GivesANearTieToTheTrainingAsItIs) {
   Scenario scenario = rules();
   for (const char* name : {"DiLoCo", "DDP"}) scenario.techniques.push_back(written(name));

@@ -77,13 +77,9 @@ ModelReport report_of(const RunResult& result, std::size_t index) {
 }
 
 std::vector<const Prediction*> fastest_first(const ModelReport& report) {
-  constexpr double kClose = 1e-9;  // relative difference of equal times
   std::vector<const Prediction*> out = report.predictions;
-  std::ranges::stable_sort(out, [&](const Prediction* a, const Prediction* b) {
-    if (runs(a) != runs(b)) return runs(a);
-    if (!runs(a)) return false;
-    return std::abs(a->job / b->job - 1) < kClose ? a == report.pick() && b != report.pick() : a->job < b->job;
-  });
+  const auto misfits = std::stable_partition(out.begin(), out.end(), runs);
+  sort_by_time({out.begin(), misfits}, report.pick());
   return out;
 }
 
@@ -141,7 +137,7 @@ std::string alternative_text(const ModelReport& report) {
   if (!pick) return "";
   std::string out = more_or_fewer_text(report, *pick);
   const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
-  if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))
+  if (first && first->job.value < pick->job.value * (1 - kEqualCosts) && first->gpus != most_gpus(report))
     out += fmt::format("{}The fastest is {} with {}; the scenario's rules prefer the pick.", out.empty() ? "" : " ",
                        place_of(report.platform(), *first), duration(first->job));
   return out;
