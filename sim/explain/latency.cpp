@@ -12,8 +12,7 @@ namespace {
 const std::vector<double> kMilliseconds = {0.1, 0.3, 1, 3, 10, 30, 100, 300};
 constexpr double kSame = 0.05;       // the scenario's own round-trip time replaces a point this close to it
 constexpr double kPrecision = 0.01;  // relative, of the round-trip time of a change
-// A candidate that takes this many times as long as the pick at both ends of a bisection is not picked in between.
-constexpr double kFar = 4;
+constexpr double kChance = 0.05;     // relative, by which losses may shorten a time where the round-trip time is longer
 
 bool same_pick(const Selection& a, const Selection& b) { return a.technique == b.technique && a.group == b.group; }
 
@@ -118,39 +117,30 @@ class Sweep {
     return wide_area_ ? spans_sites(scenario_.platform, group.devices) : spans_vms(scenario_.platform, group.devices);
   }
 
-  // Predictions of candidates far behind the pick at both ends, where times decide.
-  std::vector<const Prediction*> far_from_picks(const LatencyPoint& from, const LatencyPoint& to) const {
+  // Predictions of candidates that are picked nowhere between the two points: no time falls as the round-trip time grows, and
+  // at the first point these take longer already than the pick does at the second.
+  std::vector<const Prediction*> too_slow(const LatencyPoint& from, const LatencyPoint& to) const {
     const SelectionRules& rules = scenario_.selection;
     if (rules.algorithm != Algorithm::kAmended || rules.objective != Objective::kTime) return {};
-    const auto picked = [](const LatencyPoint& point) {
-      double least = std::numeric_limits<double>::infinity();
-      for (const auto& p : point.predictions) {
-        if (p.technique == point.pick.technique && p.group == point.pick.group) least = p.job.value;
-      }
-      return least;
-    };
+    const auto pick = std::ranges::find_if(to.predictions, [&](const Prediction& p) {
+      return p.technique == to.pick.technique && p.group == to.pick.group;
+    });
+    if (pick == to.predictions.end()) return {};
+    const double most = ranked_cost(*pick, rules.objective) * (1 + rules.delta) * (1 + kChance);
     std::vector<const Prediction*> out;
-    for (std::size_t i = 0; i < from.predictions.size(); ++i) {
-      const Prediction &a = from.predictions[i], &b = to.predictions[i];
-      if (a.job.value > kFar * picked(from) && b.job.value > kFar * picked(to)) out.push_back(&a);
+    for (const Prediction& p : from.predictions) {
+      if (ranked_cost(p, rules.objective) > most) out.push_back(&p);
     }
     return out;
   }
 
-  PickChange change(const LatencyPoint& from, const LatencyPoint& to) {
-    Seconds low = from.rtt, high = to.rtt;
-    const auto far = far_from_picks(from, to);
-    Selection below = from.pick, above = to.pick;
-    while (high / low > 1 + kPrecision) {
-      const LatencyPoint middle = at(Seconds{std::sqrt(low.value * high.value)}, far);
-      if (same_pick(middle.pick, below)) {
-        low = middle.rtt;
-      } else {
-        high = middle.rtt;
-        above = middle.pick;
-      }
+  PickChange change(LatencyPoint low, LatencyPoint high) {
+    const Selection below = low.pick;
+    while (high.rtt / low.rtt > 1 + kPrecision) {
+      LatencyPoint middle = at(Seconds{std::sqrt(low.rtt.value * high.rtt.value)}, too_slow(low, high));
+      (same_pick(middle.pick, below) ? low : high) = std::move(middle);
     }
-    return {high, below, above};
+    return {high.rtt, below, high.pick};
   }
 
   Scenario scenario_;

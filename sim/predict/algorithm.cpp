@@ -153,10 +153,6 @@ std::string cost_text(const Prediction& p, Objective objective) {
   return "";
 }
 
-// Cost for the order of candidates, with a margin at the edge of memory, where runs may be slower.
-double ranked_cost(const Prediction& p, Objective objective) {
-  return cost_of(p, objective) * (p.fit == Fit::kAtEdge ? kEdgeSlowdown : 1.0);
-}
 
 // By cost; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
 void order_by_cost(Candidates& candidates, Objective objective) {
@@ -256,6 +252,10 @@ double cost_of(const Prediction& p, Objective objective) {
       return 1.0 / std::max(1.0, p.trial_rate_per_gpu.value);
   }
   return 0;
+}
+
+double ranked_cost(const Prediction& p, Objective objective) {
+  return cost_of(p, objective) * (p.fit == Fit::kAtEdge ? kEdgeSlowdown : 1.0);
 }
 
 Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm) {

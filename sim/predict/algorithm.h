@@ -32,6 +32,8 @@ inline constexpr double kEqualCosts = 1e-3;
 
 // The value that an objective minimises: seconds, GPU-hours, or the inverse of the rate per GPU.
 double cost_of(const Prediction& prediction, Objective objective);
+// The same for the order of candidates: with a margin at the edge of memory, where runs may be slower.
+double ranked_cost(const Prediction& prediction, Objective objective);
 
 // `predictions`: those of one model.
 Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm);
