@@ -23,6 +23,7 @@ constexpr std::size_t kLastOnes = 6;
 constexpr int kEnoughLosses = 24;                               // per connection; the mean then has an error of 2 %
 constexpr int kLossesOfFall = 8;                                // leave 0.7^8 of CUBIC's window, a seventeenth
 constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;  // iterations; those unlike the one before
+constexpr std::size_t kFewTasks = 1000;  // of an iteration that may be simulated as often as a contraction
 constexpr double kLeastShareOfLosses = 0.1;  // relative to the connection that loses most; others are not waited for
 constexpr double kSettled =
     0.005;                      // relative: least reported error, and change of the mean below which times are steady
@@ -256,7 +257,7 @@ class IterationLoop {
     contraction_ = contracted(graph_, last_);
     if (contraction_) successors_.emplace(*contraction_);
   }
-  bool is_contracted() const { return contraction_.has_value(); }
+  bool is_small() const { return contraction_ || graph_.tasks().size() <= kFewTasks; }
   // The graph's timeline of an iteration that begins with `before`; `last`: whether it is the last one that ran.
   Timeline timeline(const State& before, bool last) {
     if (contraction_) successors_.emplace(graph_);
@@ -299,8 +300,7 @@ bool loses_segments(const TaskGraph& graph) {
 }
 
 double error_of_mean(std::span<const Seconds> times) {
-  constexpr std::size_t kParts = 8;
-  const std::size_t count = std::min(times.size(), kParts);
+  const std::size_t count = std::min(times.size(), kPartsOfMean);
   std::vector<double> parts;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t from = times.size() * i / count, to = times.size() * (i + 1) / count;
@@ -359,7 +359,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     const auto is_last = [&] {
       if (options.coarse) return true;
       if (losing.empty()) return count >= kMostWhileGrowing || !still_changes(result.times);
-      return count == kMostWithLosses || (simulated == kMostUnlike && !iterating.is_contracted());
+      return count == kMostWithLosses || (simulated == kMostUnlike && !iterating.is_small());
     };
     if (!done && count >= kMostIterations && is_last()) {
       falls = !lose_as_usual(states, result.cycle_start, losing);

@@ -80,6 +80,20 @@ TEST_P(RepeatedStepsCase, SayWhatAllStepsSay) {
   expect_links_of(whole, part, kRounding);
 }
 
+// Lossy rounds are simulated until each connection has lost often, however many of their steps are counted.
+TEST(LossyRounds, AreSimulatedAsOftenAsWhereAllStepsAre) {
+  const Scenario scenario = scenario_from(
+      "models: [{name: small, family: gpt2, hidden: 512, heads: 8, layers: 6, sequence: 2048, vocabulary: 50304}]\n"
+      "groups: all\ntechniques: {StreamingDiLoCo: {inner_steps: 20, micro_batches: 1, fragments: 3, delay: 5, format: "
+      "int4}}\nsoftware: {stack: fused}\ntraining: {batch: 8, epochs: 1, blocks_per_epoch: 800000, precision: fp16}\n"
+      "platform: {name: two, sites: {lab: {}, cloud: {}}, vms: {here: {site: lab, type: gpu-server, gpus: [a30]}, "
+      "there: {site: cloud, type: workstation, gpus: [a30]}}, "
+      "links: {wan: {between: [lab, cloud], rtt: 100 ms, bandwidth: 10 Gbps, loss: 1e-5}}}\n");
+  const Prediction part = predict(scenario).front(), whole = predict(scenario, {.whole = true}).front();
+  expect_times_of(whole, part, kRounding);
+  EXPECT_NEAR(part.spread, whole.spread, kRounding);
+}
+
 TEST_P(RepeatedStepsCase, TakeFewTasks) {
   const Scenario scenario = scenario_of(GetParam());
   PlanInputs inputs(scenario);

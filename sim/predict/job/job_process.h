@@ -44,8 +44,8 @@ struct JobProcess {
   int replicas = 1;       // above 1: the remaining ones continue
   Seconds round;          // of replicas, from one exchange to the next
   std::vector<Hour> day;  // empty: every hour is alike; else by time, the first from 0 on, the same each day
-  // Where iterations scatter: the standard deviation of their sum over the work, and its certain bounds; or, where a job is
-  // slow throughout, the shares of the mean work of which each job draws one.
+  // Where iterations scatter: the standard deviation of their sum over the work, with that of the mean of the few that were drawn,
+  // and certain bounds; or, where a job is slow throughout, the shares of the mean work of which each job draws one.
   double scatter = 0, shortest = 1, longest = 1;
   std::vector<double> whole_jobs;
 

@@ -165,7 +165,8 @@ void take_iterations(const JobIterations& iterations, const Prediction& p, JobPr
   out.longest = iterations.longest;
   const double count = std::max(1.0, out.work / out.round);
   // With links over the day, jobs consist of the means of each state.
-  if (out.whole_jobs.empty() && out.day.empty()) out.scatter = iterations.sd / iterations.mean.value / std::sqrt(count);
+  if (out.whole_jobs.empty() && out.day.empty())
+    out.scatter = std::hypot(iterations.sd / iterations.mean.value / std::sqrt(count), iterations.error);
 }
 
 }  // namespace
