@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "sim/compute/operator_graph.h"
 #include "sim/platform/wan_route.h"
 #include "sim/technique/common/memory.h"
 
@@ -12,15 +13,16 @@ namespace {
 
 constexpr double kOuterBytes = 8;  // per parameter: outer parameters and momentum in fp32
 
-// Bytes of one checkpoint per parameter of the model.
-double bytes_per_parameter(const Scenario& scenario, const Plan& plan) {
+// Frozen weights have no optimizer's state.
+double bytes_of(const Scenario& scenario, const Plan& plan, const OperatorGraph& operators) {
   const StateBytes state(scenario.training);
-  if (!plan.workload.backward) return state.weight;
+  const double weights = parameter_count(operators) * state.weight, trained = trained_count(operators);
+  if (!plan.workload.backward) return weights;
   const auto* round = std::get_if<RoundPlan>(&plan.by);
-  if (!round) return state.weight + state.optimizer();
+  if (!round) return weights + trained * state.optimizer();
   const double replicas = static_cast<double>(plan.stages.front().mesh.size()) / round->gpus;
   const double outer = round->update == OuterUpdate::kNesterov ? kOuterBytes : 0;
-  return state.weight + replicas * state.optimizer() + outer;
+  return weights + trained * (replicas * state.optimizer() + outer);
 }
 
 // Bytes that leave each site, and the number of VMs that send them.
@@ -31,31 +33,32 @@ struct SiteBytes {
 
 class RouteTimes {
  public:
-  RouteTimes(const Platform& platform, int site) : platform_(platform), site_(site) {
-    routes_ = site_routes(platform, std::numeric_limits<std::size_t>::max());
-  }
+  RouteTimes(const Platform& platform, int site)
+      : platform_(platform),
+        site_(site),
+        ways_(platform),
+        routes_(site_routes(platform, std::numeric_limits<std::size_t>::max())) {}
 
   // Time until all bytes have reached the site, or have left it.
   Seconds time(const std::map<int, SiteBytes>& by_site, bool to_site) const {
     Seconds out{0};
-    std::map<std::pair<std::string, bool>, Bytes> on_links;
+    std::map<std::pair<int, bool>, Bytes> on_links;
     for (const auto& [from, sent] : by_site) {
       if (from == site_) continue;
       for (const SiteRoute& route : routes_) {
         const bool forth = route.from == name(from) && route.to == name(site_);
         if (!forth && (route.from != name(site_) || route.to != name(from))) continue;
-        const bool along = forth == to_site;
-        const BytesPerSecond one = along ? route.there : route.back;
+        const BytesPerSecond one = forth == to_site ? route.there : route.back;
         if (one.value > 0) out = std::max(out, sent.bytes / (one * sent.vms));
-        for (const std::string& link : route.links) on_links[{link, along}] += sent.bytes;
+      }
+      for (const WanHop& hop : to_site ? ways_.between(from, site_) : ways_.between(site_, from)) {
+        // Elsewhere each connection has the link's rate.
+        if (platform_.links[hop.link].bandwidth_of == BandwidthOf::kPath)
+          on_links[{hop.link, hop.forward}] += sent.bytes;
       }
     }
-    for (const auto& [key, bytes] : on_links) {
-      for (const WanLink& link : platform_.links) {
-        if (link.name == key.first)
-          out = std::max(out, bytes / std::min(link.forward.bandwidth, link.backward.bandwidth));
-      }
-    }
+    for (const auto& [hop, bytes] : on_links)
+      out = std::max(out, bytes / direction_of(platform_, {hop.first, hop.second}).bandwidth);
     return out;
   }
 
@@ -64,6 +67,7 @@ class RouteTimes {
 
   const Platform& platform_;
   int site_;
+  WanRoutes ways_;
   std::vector<SiteRoute> routes_;
 };
 
@@ -80,8 +84,9 @@ Seconds copy_time(const Platform& platform, const std::vector<VmBytes>& bytes) {
 
 }  // namespace
 
-std::vector<VmBytes> checkpoint_bytes(const Scenario& scenario, const Prediction& prediction, double parameters) {
-  const double all = parameters * bytes_per_parameter(scenario, *prediction.plan);
+std::vector<VmBytes> checkpoint_bytes(const Scenario& scenario, const Prediction& prediction,
+                                      const OperatorGraph& operators) {
+  const double all = bytes_of(scenario, *prediction.plan, operators);
   double held = 0;
   for (const DeviceMemory& gpu : prediction.memory) held += (gpu.parameters + gpu.optimizer).value;
   std::map<int, Bytes> by_vm;

@@ -1,6 +1,6 @@
 // Size of a job's checkpoint, and the time to write and read one.
 //
-// It holds each state once: weights in training precision and the optimizer's state (StateBytes), those of every replica where
+// It holds each state once: weights in training precision and the optimizer's state of those that are trained (StateBytes), those of every replica where
 // replicas diverge, and the state of an outer optimizer. Each GPU writes a share proportional to its parameters and optimizer
 // states in GPU memory, as sharded checkpoints do (torch.distributed.checkpoint, Megatron-LM's distributed checkpoints): so
 // equal replicas share the writing.
@@ -18,7 +18,8 @@ struct VmBytes {
 };
 
 // By VM, in their order. The prediction must have a plan.
-std::vector<VmBytes> checkpoint_bytes(const Scenario& scenario, const Prediction& prediction, double parameters);
+std::vector<VmBytes> checkpoint_bytes(const Scenario& scenario, const Prediction& prediction,
+                                      const OperatorGraph& operators);
 
 struct CheckpointTimes {
   Bytes bytes;    // of all VMs

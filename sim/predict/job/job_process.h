@@ -57,7 +57,7 @@ struct JobProcess {
   double stop_rate() const;
 };
 
-// A preemption loses no work where its notice is long enough for a checkpoint.
+// A preemption loses no work where its notice is long enough for a checkpoint, also in a job that writes no other.
 bool loses_nothing(const Stop& stop, const JobProcess& process);
 
 // Parts of a job's time; they add up to its length.

@@ -211,7 +211,7 @@ std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction&
   out.seed = job.seed;
   if (job.checkpoint) {
     const OperatorGraph operators = build_operator_graph(model_named(scenario, p.model));
-    const auto bytes = checkpoint_bytes(scenario, p, parameter_count(operators));
+    const auto bytes = checkpoint_bytes(scenario, p, operators);
     out.checkpoint = checkpoint_times(scenario, *job.checkpoint, bytes);
   }
   out.iterations = iterations_of_job(scenario, p);

@@ -13,7 +13,10 @@ double time_per_work(const JobProcess& process) {
   const double all = lossy + kept;
   if (!process.has_checkpoints()) {
     const double work = process.work.value;
-    return all > 0 && work > 0 ? std::expm1(all * work) / (all * work) : 1;
+    if (lossy == 0 || work <= 0) return 1;
+    if (kept == 0) return std::expm1(lossy * work) / (lossy * work);
+    // T' = L e^(L w) / (k e^(L w) + L - k) for work w, of which stops at a rate of k of all L lose nothing; divided by e^(L w).
+    return (all * work + std::log((kept + lossy * std::exp(-all * work)) / all)) / (kept * work);
   }
   const double interval = process.interval.value, pause = process.pause.value, period = interval + pause;
   if (all == 0) return period / interval;

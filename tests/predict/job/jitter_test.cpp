@@ -80,6 +80,19 @@ TEST(Jitter, OfNormalTimesMakesTheSlowestOfNTheLargestNormalDeviate) {
   }
 }
 
+// Of 32 values at random the mean scatters by 0.2 / sqrt(32) = 0.035.
+TEST(Jitter, OfAJobsStatesHasAMeanNearOne) {
+  double squares = 0;
+  constexpr int kSeeds = 50;
+  const JitterRules rules = of_gpus(0.2, JitterShape::kNormal);
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    double mean = 0;
+    for (int state = 0; state < rules.states; ++state) mean += JitterDraw(rules, seed, state).gpu(0, 0) / rules.states;
+    squares += (mean - 1) * (mean - 1) / kSeeds;
+  }
+  EXPECT_LT(std::sqrt(squares), 0.015);
+}
+
 // mean 1, and the square of the standard deviation.
 TEST(Jitter, OfEachShapeHasTheMeanAndDeviationThatAreStated) {
   for (const auto shape : {JitterShape::kNormal, JitterShape::kLognormal, JitterShape::kExponential}) {

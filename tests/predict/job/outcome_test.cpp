@@ -61,6 +61,15 @@ TEST(JobOutcome, ACheckpointHoldsEachStateOnce) {
   EXPECT_NEAR(outer.outcome.checkpoint->bytes.value, (2 + 2 * 12 + 8) * parameters, 1);
 }
 
+// Adapters of rank 8 have an optimizer, the frozen weights have not.
+TEST(JobOutcome, ACheckpointOfAdaptersHoldsNoOptimizerOfFrozenWeights) {
+  const Study one = run("DDP", {kFails, kStore, "training.lora={rank: 8}"});
+  const OperatorGraph operators = build_operator_graph(one.scenario.models.front());
+  const double trained = trained_count(operators), all = parameter_count(operators);
+  EXPECT_LT(100 * trained, all);
+  EXPECT_NEAR(one.outcome.checkpoint->bytes.value, 2 * all + 12 * trained, 1);
+}
+
 // Both VMs write their half at 500 MB/s each.
 TEST(JobOutcome, ACheckpointTakesItsBytesByTheRateOfEachVm) {
   const Study one = run("Data", {kFails, kStore});
@@ -82,6 +91,34 @@ TEST(JobOutcome, ACheckpointToASiteGoesOverTheLink) {
   const Study near =
       run("Data", {kFails, "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}", "platform.links.wan.rtt=1 ms"});
   EXPECT_LT(near.outcome.checkpoint->write, times.write);
+}
+
+// 1 Gbps one way and 0.1 Gbps the other, both below what a connection without losses carries over 1 ms.
+TEST(JobOutcome, ACheckpointToASiteTakesTheRateOfItsDirection) {
+  const auto times = [](const std::string& rates) {
+    return *run("Data", {kFails, "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}", "platform.links.wan.rtt=1 ms",
+                         "platform.links.wan.loss=0", "platform.links.wan." + rates})
+                .outcome.checkpoint;
+  };
+  const CheckpointTimes equal = times("bandwidth=1 Gbps");
+  EXPECT_NEAR(equal.write.value, equal.egress.value / 125e6, 1e-6 * equal.write.value);
+  const CheckpointTimes other = times("reverse={bandwidth: 100 Mbps}");
+  EXPECT_NEAR(other.read.value, other.egress.value / 12.5e6, 1e-6 * other.read.value);
+  EXPECT_LT(other.write, other.read);
+}
+
+// Two VMs send over a link that gives each connection its rate, in place of one for all.
+TEST(JobOutcome, ACheckpointToASiteTakesTheRateOfEachConnection) {
+  const auto time = [](const std::string& of) {
+    const Scenario scenario = load_scenario(
+        SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml",
+        {"models=gpt2m", "groups=[[gat]]", "techniques=Data", kFails, "platform.vms.gat.count=2", "platform.links.wan.loss=0",
+         "platform.links.wan.rtt=1 ms", "platform.links.wan.bandwidth=100 Mbps", "platform.links.wan.bandwidth_of=" + of,
+         "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}"});
+    return outcome_of(scenario, predict(scenario).front())->checkpoint->write;
+  };
+  EXPECT_NEAR(time("path") / time("connection"), 2, 1e-6);
+  EXPECT_NEAR(time("pair") / time("connection"), 1, 1e-6);
 }
 
 TEST(JobOutcome, InTheBackgroundTrainingWaitsForTheCopyOverPcieOnly) {

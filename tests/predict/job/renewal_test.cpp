@@ -190,6 +190,24 @@ TEST(JobsDrawn, WithAndWithoutNoticeAreAsLongAsRenewalTheorySays) {
   EXPECT_NEAR(drawn.value, mean_stretch(c) * c.work.value, kErrors * drawn.error + drawn.value / 2000);
 }
 
+// For work w after a checkpoint, with k of all stops L losing nothing: T(w) = (1 / k) ln((k e^{L w} + L - k) / L), which is w where
+// all lose nothing, and (e^{L w} - 1) / L where all do.
+TEST(JobsDrawn, WithCheckpointsUponNoticeAloneAreAsLongAsRenewalTheorySays) {
+  JobProcess c = process(1000, 800);
+  c.stops.push_back({1 / 600.0, Seconds{0}, Seconds{60}});
+  EXPECT_NEAR(mean_stretch(c) * 1000, std::expm1(1000 * (1 / 800.0 + 1 / 600.0)) / (1 / 800.0 + 1 / 600.0), 1e-6);
+  c.pause = c.write = Seconds{1e-9};
+  const double all = 1 / 800.0 + 1 / 600.0;
+  const double length = 600 * std::log((std::exp(all * 1000) / 600 + 1 / 800.0) / all);
+  EXPECT_NEAR(mean_stretch(c) * 1000, length, 1e-6);
+  const Mean drawn = drawn_mean(c, 200'000);
+  EXPECT_NEAR(drawn.value, length, kErrors * drawn.error);
+  // An interval as long as the work is no better than none.
+  c.pause = c.write = Seconds{50};
+  c.stops.front().rate = 1e-7;
+  EXPECT_EQ(best_interval(c, Seconds{1}), kForever);
+}
+
 // Stops come 1 / 1500 per second of time at work: of two kinds, in the ratio of their rates.
 TEST(JobsDrawn, WaitForEachKindOfStopByItsRate) {
   JobProcess c = process(1e6, 0);
