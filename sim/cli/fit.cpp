@@ -78,7 +78,7 @@ int next_verb(const NextOptions& options) {
     report.selected.push_back(selected);
   }
   write_result(options.format == "json" ? to_json(report) : to_table(report), options.output);
-  return kDone;
+  return std::ranges::any_of(report.picks, &NextPick::is_possible) ? kDone : kNothingFits;
 }
 
 }  // namespace

@@ -170,13 +170,16 @@ LinkedScenario link_scenario(ScenarioFile file, const Overrides& overrides) {
 FitReport fit_scenario(const ScenarioFit& request) {
   check_within("points", static_cast<double>(request.sampling.particles), kPointsRange);
   LinkedScenario given = link_scenario(request.file, request.overrides);
-  const auto pilots = read_pilots(request.measured, given.scenario);
   FitRequest fitted;
+  fitted.shared = unknowns_of(given.scenario, given.linked);
+  const auto of_work = [](const std::string& path) { return path.starts_with("training."); };
+  const bool work_is_known = std::ranges::none_of(
+      fitted.shared, [&](const Unknown& one) { return std::ranges::any_of(one.paths, of_work); });
+  const auto pilots = read_pilots(request.measured, given.scenario, work_is_known);
   Experiment experiment{request.file, request.overrides, {}};
   for (const auto& run : runs_of(pilots)) experiment.cells.push_back(run.front().cell);
   fitted.experiments = {experiment};
   fitted.pilots = {pilots};
-  fitted.shared = unknowns_of(given.scenario, given.linked);
   if (fitted.shared.empty())
     throw InputError(given.linked.place,
                      "the scenario has no unknowns; state the range of a value: {value: 8, between: [4, 32]}");

@@ -42,6 +42,11 @@ class Advisor {
     NextPick out;
     out.model = model;
     out.pick = pick_of(std::vector<double>(costs_.size(), 1.0));
+    constexpr double kLeast = 0.05;
+    const auto count = std::ranges::count_if(bests_, [](double best) { return std::isfinite(best); });
+    out.is_possible = static_cast<double>(count) >= kLeast * static_cast<double>(bests_.size());
+    out.stop = true;
+    if (!out.is_possible) return out;
     for (std::size_t w = 0; w < costs_.size(); ++w) {
       out.right += is_right(w, out.pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
       out.regret += regrets_[out.pick][w] / static_cast<double>(costs_.size());

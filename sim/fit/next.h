@@ -33,6 +33,7 @@ struct NextRun {
 struct NextPick {
   std::string model;
   std::size_t pick = 0;       // index of the candidate
+  bool is_possible = true;    // whether any candidate runs with a probability of 5 %; else the pick stands for nothing
   double right = 0;           // probability that nothing is better by more than delta
   double regret = 0;          // expected, in the objective's unit (seconds)
   bool sure = false;          // more than NextRules::sure

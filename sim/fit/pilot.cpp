@@ -39,6 +39,7 @@ ParsedQuantity figure_in(Measure measure, const std::string& text) {
 
 struct Reader {
   const Scenario& scenario;
+  bool work_is_known = true;
   std::filesystem::path folder;
   Place place = {};  // of the current row
   std::vector<Error> errors = {};
@@ -114,7 +115,7 @@ struct Reader {
       return value > memory.value ? fmt::format("its GPUs have {}", to_text(memory)) : "";
     const auto each =
         measure == Measure::kJob ? std::optional(value / steps_of(cell)) : iteration_of({cell, measure, value});
-    if (!each) return "";
+    if (!each || !work_is_known) return "";
     const FlopsPerSecond rate = flops_of(cell) / Seconds{*each};
     const FlopsPerSecond peak = peak_of_group(scenario, group);
     if (rate <= peak) return "";
@@ -173,6 +174,7 @@ struct Reader {
     constexpr double kRounded = 0.02, kPadded = 0.1, kBillions = 5e6;  // 0.01 of billions
     std::vector<std::string> of_log, of_scenario;
     for (const auto& [setting, values] : log.settings) {
+      if (setting == LoggedSetting::kBatch && !work_is_known) continue;
       double expected = 0, low = 0, high = 0;
       if (setting == LoggedSetting::kParameters) {
         expected = parameters;
@@ -246,7 +248,7 @@ struct Reader {
         }
         if (one->measure == Measure::kJob) std::swap(one, other);
         const auto each = iteration_of(*one);
-        if (other->measure != Measure::kJob || !each) continue;
+        if (other->measure != Measure::kJob || !each || !work_is_known) continue;
         if (other->value < (1 - kApart) * *each * steps_of(one->cell))
           error(fmt::format("value: a job of {} contradicts its {:.9g} iterations of {} ({})", other->value_text(),
                             steps_of(one->cell), to_text(Seconds{*each}), line_of(pilots[k])));
@@ -254,11 +256,12 @@ struct Reader {
     }
   }
 
-  // By a figure from which it follows, s; a rate of FLOPs is of the model's own.
+  // By a figure from which it follows, s; a rate of FLOPs is of the model's own. Of a known batch, but for the iteration itself.
   std::optional<double> iteration_of(const Pilot& pilot) const {
     const auto [gpus, sequence] = sizes_of(pilot.cell);
     const double batch = scenario.training.batch;
     if (pilot.measure == Measure::kIteration) return pilot.value;
+    if (!work_is_known) return std::nullopt;
     if (pilot.measure == Measure::kTokensPerSecond) return batch * sequence / pilot.value;
     if (pilot.measure != Measure::kRate) return std::nullopt;
     return flops_of(pilot.cell).value / gpus / pilot.value;
@@ -359,10 +362,10 @@ double figure_of(const Forecast& f, Measure measure) {
   return f.*kForecastFigures[static_cast<std::size_t>(measure)];
 }
 
-std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario) {
+std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario, bool work_is_known) {
   const auto rows =
       read_table(file, kColumns, "\"model,technique,group,what,value\" and \"gpt2m,Data,gat+amst,job,41 min\"");
-  Reader reader{scenario, file.parent_path()};
+  Reader reader{scenario, work_is_known, file.parent_path()};
   if (!rows.empty()) reader.check_columns(rows.front());
   for (const auto& row : rows) {
     reader.place = row.place();

@@ -32,8 +32,9 @@ struct Pilot {
   std::string value_text() const;
 };
 
-// Throws InputError with all errors, including cells that the scenario lacks, with the nearest.
-std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario);
+// Throws InputError with all errors, including cells that the scenario lacks, with the nearest. `work_is_known`: whether the batch
+// and the job's length are the scenario's; else no figure is compared with another by them.
+std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario, bool work_is_known = true);
 
 // This forecast's value of the measured figure, 0 where there is none.
 double figure_of(const Forecast& forecast, Measure measure);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +39,13 @@ int fitting_batch(const PlanRequest& request) {
     if (fits(plan, request.operators, scenario)) return other;
   }
   return 0;
+}
+
+// To three digits, as to_text prints, so that the printed size suffices.
+Bytes rounded_up(Bytes size) {
+  const double unit = size.value < kGibi ? kMebi : kGibi;
+  const double step = unit * std::pow(10, std::floor(std::log10(size.value / unit)) - 2);
+  return Bytes{step * std::ceil(size.value / step)};
 }
 
 }  // namespace
@@ -85,7 +93,8 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan, s
     if (fit) techniques.emplace_back(other.technique->name);
   }
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
-  const std::string more = fmt::format("{} more per GPU", to_text(worst.needed() - worst.limit));
+  const Bytes lacking = (worst.needed() - worst.limit) / scenario.memory.usable_share;
+  const std::string more = fmt::format("{} more per GPU", to_text(rounded_up(lacking)));
   return fmt::format("{} needs {} of {} ({}; most of it {}); it would fit with {}{}",
                      scenario.platform.devices[worst.device].name, to_text(worst.needed()), to_text(worst.limit),
                      name_of(worst.moment), largest_part(worst),

@@ -364,11 +364,10 @@ std::string like_text(const TableOptions& options) {
 
 std::string next_text(const TableOptions& options) {
   if (options.scenario.empty()) return "";
-  const auto text_with = [](const std::string& name, const char* more) {
-    return label("NEXT") + fmt::format("slmsim explain{0} | slmsim plan{0} | slmsim report{0}{1}\n", name, more);
-  };
-  const std::string text = text_with(" " + options.scenario, " -o FILE");
-  return text.size() <= kTextWidth + 1 ? text : text_with("", "");
+  const std::string all = fmt::format("slmsim explain {0} | slmsim plan {0} | slmsim report {0} -o FILE\n", options.scenario);
+  const std::string text = label("NEXT") + all;
+  if (text.size() <= kTextWidth + 1) return text;
+  return label("NEXT") + fmt::format("slmsim explain {} (or plan, report)\n", options.scenario);
 }
 
 }  // namespace slmsim

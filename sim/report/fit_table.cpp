@@ -129,6 +129,10 @@ std::string to_table(const NextReport& report) {
   for (const auto& remark : report.remarks) out += fmt::format("remark: {}\n", remark);
   for (std::size_t m = 0; m < report.picks.size(); ++m) {
     const NextPick& pick = report.picks[m];
+    if (!pick.is_possible) {
+      out += fmt::format("\n{}\n  nothing fits, with a probability of 95 % or more; slmsim run names a way\n", pick.model);
+      continue;
+    }
     out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on average {} behind the best\n",
                        pick.model, report.candidates[pick.pick].text(), 100 * pick.right,
                        regret_text(report, pick.regret));
@@ -166,7 +170,7 @@ std::string to_json(const NextReport& report) {
                       {"probability", rounded(run.right)}});
     }
     picks.push_back({{"model", pick.model},
-                     {"pick", candidate_json(pick.pick)},
+                     {"pick", pick.is_possible ? candidate_json(pick.pick) : Json(nullptr)},
                      {"probability", rounded(pick.right)},
                      {"regret", rounded(pick.regret)},
                      {"stop", pick.stop},

@@ -333,6 +333,15 @@ TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
     EXPECT_THAT(errors(other, fmt::format("tflops_per_gpu,{}", 4 * flops)),
                 ElementsAre(testing::AllOf(HasSubstr("value: tflops_per_gpu "), HasSubstr(" contradicts "))));
   EXPECT_THAT(errors(job, fmt::format("tokens_per_second,{}", tokens / 5)), ElementsAre(HasSubstr("contradicts its")));
+  // With an unknown batch both may be right.
+  for (const std::string& figure : {rate, job})
+    EXPECT_THAT(errors_of([&] {
+                  read_pilots(written("unknown.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,iteration,5 "
+                                                                 "s\ngpt2m,Data,gat,{}\n",
+                                                                 figure)),
+                              scenario(), false);
+                }),
+                testing::IsEmpty());
   EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));
   for (const auto& [one, other] : {std::pair{"fits,no", "iteration,5 s"}, {"iteration,5 s", "fits,no"}})
     EXPECT_THAT(errors(one, other), ElementsAre(HasSubstr("a run that does not fit has no iteration of 5 s (line 2)")));

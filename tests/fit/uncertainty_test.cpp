@@ -126,6 +126,20 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   for (const auto& run : next.runs) EXPECT_LE(run.saved, next.regret * (1 + 1e-9)) << "no run tells more than all";
 }
 
+TEST(Next, PicksNothingWhereNothingFits) {
+  auto e = ensemble_of_seconds({{100, 900}, {100, 900}});
+  for (auto& point : e.forecasts) {
+    for (Forecast& f : point) f.status = Status::kOutOfMemory, f.memory_share = 4;
+  }
+  const NextPick next = next_run(two_groups(), e, "m", {}, {});
+  EXPECT_FALSE(next.is_possible);
+  EXPECT_TRUE(next.stop);
+  EXPECT_EQ(next.right, 0);
+  e.forecasts[0][1].status = Status::kOk;
+  e.forecasts[0][1].memory_share = 0.5;
+  EXPECT_TRUE(next_run(two_groups(), e, "m", {}, {}).is_possible);
+}
+
 // Data does not fit in half of the cases. A pilot run of 20 iterations, here as long as the job of 100 s, shows it: 0.5 x (100 + 900
 // - 900) s beside the 800 s that Shard loses where Data fits.
 TEST(Next, APickThatDoesNotRunCostsItsPilotRunAndTheNextOne) {
