@@ -11,6 +11,7 @@
 #include "sim/base/text.h"
 #include "sim/base/work.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {
 namespace {
@@ -239,6 +240,16 @@ std::string micro_batches_override(const Technique& technique, int micro_batches
   return fmt::format("techniques.{}.micro_batches={}", technique.name, micro_batches);
 }
 
+Overrides split_by_speed(const Scenario& scenario, const Technique& technique, const Group& group) {
+  const auto options = std::ranges::find(scenario.techniques, &technique, &TechniqueOptions::technique);
+  if (options == scenario.techniques.end() || std::ranges::find(technique.options, &kBatchSplit) == technique.options.end())
+    return {};
+  const std::vector<int> kinds = gpu_kinds(scenario.platform, group.devices);
+  const bool alike = std::ranges::all_of(kinds, [&](int kind) { return kind == kinds.front(); });
+  if (alike || options->get(kBatchSplit) == BatchSplit::kSpeed) return {};
+  return {fmt::format("techniques.{}.batch_split=speed", technique.name)};
+}
+
 Overrides buffer_overrides(const Vm& vm, Bytes receive, Bytes send) {
   return {tcp_path(vm) + "tcp_rmem=" + size_text(receive), tcp_path(vm) + "tcp_wmem=" + size_text(send)};
 }
@@ -289,6 +300,8 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
     if (count >= 1 && count <= scenario.training.batch && scenario.training.batch % count == 0)
       out.push_back({micro_batches_override(*prediction.technique, count)});
   }
+  if (Overrides split = split_by_speed(scenario, *prediction.technique, group); !split.empty())
+    out.push_back(std::move(split));
   return out;
 }
 

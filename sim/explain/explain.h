@@ -49,7 +49,7 @@ std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions&
 // Changes that a user could make to speed up a technique, as overrides of the scenario.
 
 // For a prediction that runs: kernel settings of its VMs, NCCL's settings, a compiler or flash attention where the stack has
-// them, mixed precision in place of fp32, the number of micro-batches.
+// them, mixed precision in place of fp32, the number of micro-batches, sequences dealt by speed to unlike GPUs.
 std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction& prediction, const Group& group);
 
 // The 16-bit format that all these GPUs compute fast in, bf16 before fp16.
@@ -85,6 +85,8 @@ std::string sockets_override(int per_thread);
 std::string channels_override(int channels);
 std::string algorithm_override(NcclAlgorithm algorithm);
 std::string micro_batches_override(const Technique& technique, int micro_batches);
+// Sequences dealt by speed; empty where the group's GPUs are alike, or the technique deals so already or cannot.
+Overrides split_by_speed(const Scenario& scenario, const Technique& technique, const Group& group);
 Overrides buffer_overrides(const Vm& vm, Bytes receive, Bytes send);  // TCP's
 std::string no_slow_start_after_idle(const Vm& vm);
 // "16MiB".

@@ -112,6 +112,7 @@ class FasterChange {
     const auto changes = changes_of(scenario_, best_, group);
     try_changes(changes);
     try_fewer_micro_batches();
+    try_sequences_by_speed();
     try_other_techniques();
     if (waiting_of(best_) > kMostlyWaits)
       offer_remedies(result_, best_.model, options_, [&](const auto& p, const auto& set) { fastest_.offer(p, set); });
@@ -172,6 +173,16 @@ class FasterChange {
     for (const Prediction* p : rivals_of(result_, best_, kMayOvertake)) {
       if (p->status == Status::kOk && p->plan && p->group != best_.group)
         offer_fewer(*p, {}, p->plan->micro_batches / 2, cost_of(*p, fastest_.objective));
+    }
+  }
+
+  // Of techniques that are not far behind, on unlike GPUs.
+  void try_sequences_by_speed() {
+    left_ = budget_;
+    for (const Prediction* p : rivals_of(result_, best_, kMayOvertake)) {
+      const Overrides change = split_by_speed(scenario_, *p->technique, *group_of(scenario_, p->group));
+      const auto changed = change.empty() ? std::nullopt : options_.reload(change);
+      if (changed && !offer(*changed, cell_of(*p), change)) break;
     }
   }
 

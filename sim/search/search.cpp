@@ -273,8 +273,11 @@ class Search {
       seeds.push_back(i);
       if (of_technique[space_.choice(i)[kTechniqueOf]]++ < kFirstSeeds) first.push_back(i);
     }
+    // Whole jobs of one choice may take as long as the search may: those of the scenario's own first.
+    const bool slow = is_of_whole_jobs(options_.objective);
+    if (slow) as_given();
     plant(first);
-    as_given();
+    if (!slow) as_given();
     plant(seeds);
     if (options_.kinds) settle(plain);
   }

@@ -22,9 +22,9 @@ Candidate cell_of(const Prediction& prediction);
 double work_of(const Scenario& scenario, const Prediction& prediction);
 
 // The best of a few changes to this prediction: a compiled stack, flash attention, the network's settings where it waits for the
-// network, the number of micro-batches (fewer also together with the best other change, and on other groups), and techniques that
-// the scenario lacks and that leave the training unchanged. Where a change is for all, the best choice with it. Nothing where none is
-// worth it, or where they cost more than `budget` tasks.
+// network, the number of micro-batches (fewer also together with the best other change, and on other groups), sequences dealt by
+// speed to unlike GPUs, and techniques that the scenario lacks and that leave the training unchanged. Where a change is for all, the
+// best choice with it. Nothing where none is worth it, or where they cost more than `budget` tasks.
 std::optional<Suggestion> faster_than(const RunResult& result, const Prediction& best, double budget,
                                       const VerdictOptions& options);
 
