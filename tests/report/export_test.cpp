@@ -70,6 +70,41 @@ TEST(Export, NamesTheTypeOfGradientsOnlyWhereItIsNotTheTrainings) {
   EXPECT_EQ(type("bf16", "fp32"), "fp32");
 }
 
+// In elements, where they are not DeepSpeed's own defaults.
+TEST(Export, GivesDeepSpeedTheSizesThatThePlanCounts) {
+  const auto zero = [](const std::string& technique, const std::string& sizes) {
+    const Example e({"groups=[[utah, gpn]]", "techniques={" + technique + ": {micro_batches: 2}}",
+                     "software.framework={" + sizes + "}"});
+    return nlohmann::json::parse(file_of(export_deepspeed(e.request()), "deepspeed.json"))["zero_optimization"];
+  };
+  const auto three = zero("ZeRO-3", "reduce_bucket: 1e8, live_parameters: 4e8");
+  EXPECT_EQ(three["reduce_bucket_size"], 100'000'000);
+  EXPECT_EQ(three["stage3_max_live_parameters"], 400'000'000);
+  const auto two = zero("ZeRO-2", "allgather_bucket: 2e8");
+  EXPECT_EQ(two["allgather_bucket_size"], 200'000'000);
+  EXPECT_FALSE(two.contains("reduce_bucket_size"));
+}
+
+// Weights in 16 bits are DeepSpeed's and a model's own; under autocast they are in fp32.
+TEST(Export, SaysInWhichPrecisionWeightsAre) {
+  const auto of = [](const std::string& technique, const std::string& stack) {
+    return Example({"groups=[[utah, gpn]]", "techniques={" + technique + ": {micro_batches: 2}}",
+                    "training.precision=fp16", "training.gradient_precision=" + std::string(stack == "autocast" ? "fp32" : "fp16"),
+                    "software.stack=" + stack});
+  };
+  const auto fp16 = [&](const std::string& stack) {
+    const Export out = export_deepspeed(of("ZeRO-1", stack).request());
+    return nlohmann::json::parse(file_of(out, "deepspeed.json"))["fp16"]["enabled"].get<bool>();
+  };
+  EXPECT_TRUE(fp16("eager"));
+  EXPECT_FALSE(fp16("autocast"));
+  const auto script = [&](const std::string& stack) { return file_of(*export_torch(of("DDP", stack).request()), "torch.py"); };
+  EXPECT_THAT(script("eager"), HasSubstr("\nmodel.to(torch.float16)\n"));
+  EXPECT_THAT(script("autocast"), HasSubstr("torch.autocast(\"cuda\", torch.float16)"));
+  EXPECT_THAT(export_accelerate(of("DDP", "eager").request()).notes, Contains(HasSubstr("keeps fp32 weights")));
+  EXPECT_THAT(export_accelerate(of("DDP", "autocast").request()).notes, Not(Contains(HasSubstr("keeps fp32 weights"))));
+}
+
 // runtime/engine.py asserts it for optimizers that are not in ZERO_SUPPORTED_OPTIMIZERS.
 TEST(Export, AllowsZeroAnOptimizerThatDeepSpeedHasNotTested) {
   const auto allowed = [](const std::string& optimizer) {

@@ -23,6 +23,19 @@ void add_offload(Json& zero, const char* key, StatePlace place) {
   if (place == StatePlace::kDrive) zero[key]["nvme_path"] = "NVME";
 }
 
+// Sizes in elements that are not DeepSpeed's own defaults (runtime/zero/config.py).
+void add_sizes(Json& zero, const Framework& sizes, const DeepSpeedExport& how) {
+  constexpr double kBuckets = 5e8, kLive = 1e9;
+  const auto add = [&](const char* key, double size, double usual) {
+    if (size != usual) zero[key] = static_cast<std::int64_t>(size);
+  };
+  if (how.stage == 0) return;
+  add("reduce_bucket_size", sizes.reduce_bucket, kBuckets);
+  if (how.stage < 3) add("allgather_bucket_size", sizes.gather_bucket, kBuckets);
+  if (how.stage == 3) add("stage3_max_live_parameters", sizes.live_parameters, kLive);
+  if (how.optimizer == StatePlace::kDrive) add("sub_group_size", sizes.sub_group, kLive);
+}
+
 Json optimizer_json(UpdateRule rule) {
   if (rule == UpdateRule::kAdam) return {{"type", "Adam"}, {"params", Json::object()}};
   return {{"type", "SGD"}, {"params", {{"momentum", rule == UpdateRule::kMomentum ? 0.9 : 0.0}}}};
@@ -81,15 +94,18 @@ Export export_deepspeed(const ExportRequest& request) {
   if (training.optimizer == UpdateRule::kAdam16bit) out.cannot.emplace_back(kKeepsMaster);
   if (!out.cannot.empty()) return out;
 
+  // Under torch.autocast DeepSpeed's own weights are fp32.
+  const bool autocast = setup.scenario.software.autocast;
+  if (autocast) out.notes.push_back(autocast_note(training.precision));
   Json json = {{"train_batch_size", training.batch},
                {"train_micro_batch_size_per_gpu", training.batch / gpus / plan.micro_batches},
                {"gradient_accumulation_steps", plan.micro_batches},
                {"optimizer", optimizer_json(training.optimizer)},
-               {"fp16", {{"enabled", training.precision == Precision::kFp16}}},
-               {"bf16", {{"enabled", training.precision == Precision::kBf16}}}};
+               {"fp16", {{"enabled", training.precision == Precision::kFp16 && !autocast}}},
+               {"bf16", {{"enabled", training.precision == Precision::kBf16 && !autocast}}}};
   // By default gradients are reduced in the training precision. Versions before 0.14.1 spell bf16 "bfp16", and each
   // refuses the other's spelling.
-  if (std::string_view(type_name(training.gradient_precision)) != type_name(training.precision))
+  if (!autocast && std::string_view(type_name(training.gradient_precision)) != type_name(training.precision))
     json["communication_data_type"] = type_name(training.gradient_precision);
   if (how.stage > 0 && training.optimizer != UpdateRule::kAdam) json["zero_allow_untested_optimizer"] = true;
   if (how.freeze_step) {
@@ -100,6 +116,7 @@ Export export_deepspeed(const ExportRequest& request) {
   }
   Json& zero = json["zero_optimization"];
   zero = {{"stage", how.stage}};
+  add_sizes(zero, setup.scenario.framework, how);
   add_offload(zero, "offload_optimizer", how.optimizer);
   add_offload(zero, "offload_param", how.parameters);
   if (how.optimizer == StatePlace::kDrive)
@@ -176,6 +193,10 @@ Export export_accelerate(const ExportRequest& request) {
           "it reduces gradients in mixed_precision; the plan's precision is set by "
           "FullyShardedDataParallelPlugin(mixed_precision_policy=...), as in torch.py");
   } else if (torch) {
+    if (training.precision != Precision::kFp32 && !setup.scenario.software.autocast)
+      out.notes.push_back(fmt::format(
+          "mixed_precision keeps fp32 weights; the plan counts weights in {0} (model.to(torch.{1}), mixed_precision: \"no\")",
+          name_in(precision_names(), training.precision), torch_type(training.precision)));
     out.notes.push_back(
         fmt::format("Accelerator(kwargs_handlers=[DistributedDataParallelKwargs({})])", torch->arguments));
   }

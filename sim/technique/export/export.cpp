@@ -23,6 +23,15 @@ std::vector<VmGpus> used_vms(const RunSetup& setup) {
   return out;
 }
 
+const char* torch_type(Precision precision) {
+  return precision == Precision::kFp16 ? "float16" : precision == Precision::kBf16 ? "bfloat16" : "float32";
+}
+
+std::string autocast_note(Precision precision) {
+  return fmt::format("weights are in fp32, and the forward pass runs under torch.autocast(\"cuda\", torch.{})",
+                     torch_type(precision));
+}
+
 std::vector<int> layers_of_stages(const ExportRequest& request) {
   const OperatorGraph operators = build_operator_graph(request.model);
   const int layers = static_cast<int>(request.model.layers);

@@ -103,6 +103,10 @@ struct VmGpus {
   int all = 0;  // number of its GPUs, used or not
 };
 std::vector<VmGpus> used_vms(const RunSetup& setup);
+// "bfloat16", of module torch.
+const char* torch_type(Precision precision);
+// How a script computes that keeps its weights in fp32.
+std::string autocast_note(Precision precision);
 // Layers of each stage; embedding and head count with the first and the last.
 std::vector<int> layers_of_stages(const ExportRequest& request);
 // Whether GPUs get different numbers of sequences; whether a plan sums gradients inside VMs first, which cannot be

@@ -9,14 +9,16 @@ namespace {
 
 const char* yes(bool value) { return value ? "True" : "False"; }
 
-const char* type_of(Precision precision) {
-  return precision == Precision::kFp16 ? "float16" : precision == Precision::kBf16 ? "bfloat16" : "float32";
-}
-
-std::string wrapped(const TorchExport& how, const Training& training) {
+std::string wrapped(const TorchExport& how, const Scenario& scenario) {
+  const Training& training = scenario.training;
   std::string text = "import torch\n";
   if (!how.fsdp) {
     text += "from torch.nn.parallel import DistributedDataParallel\n\n";
+    if (scenario.software.autocast) {
+      text += fmt::format("# {}.\n", autocast_note(training.precision));
+    } else if (training.precision != Precision::kFp32) {
+      text += fmt::format("model.to(torch.{})\n", torch_type(training.precision));
+    }
     return text + fmt::format("model = DistributedDataParallel(model, device_ids=[local_rank], {})\n{}", how.arguments,
                               how.hook);
   }
@@ -29,7 +31,7 @@ std::string wrapped(const TorchExport& how, const Training& training) {
                     "model = FullyShardedDataParallel(\n    model, device_id=local_rank, auto_wrap_policy=policy, "
                     "use_orig_params=True,\n    mixed_precision=MixedPrecision(param_dtype=torch.{}, "
                     "reduce_dtype=torch.{}),\n    {})\n",
-                    type_of(training.precision), type_of(training.gradient_precision), how.arguments);
+                    torch_type(training.precision), torch_type(training.gradient_precision), how.arguments);
 }
 
 std::string steps(const Plan& plan, bool no_sync) {
@@ -224,7 +226,7 @@ std::optional<Export> export_torch(const ExportRequest& request) {
         {"torchrun.sh", launch}};
     return out;
   }
-  out.files = {{"torch.py", wrapped(*how, training) +
+  out.files = {{"torch.py", wrapped(*how, setup.scenario) +
                                 fmt::format("\n# {} sequences for each GPU at a time.\n",
                                             training.batch / gpus / plan.micro_batches) +
                                 steps(plan, how->no_sync)},
