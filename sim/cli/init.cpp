@@ -144,6 +144,27 @@ struct Completed {
   bool fits = false;
 };
 
+// A machine that is alone at its site has at least the network card that the stated rate of its links takes, where its type is
+// assumed. Whether any has a faster one than its type's. The platform's VMs are the machines, in their order.
+bool take_cards_of_links(Inventory& inventory, const Platform& platform) {
+  bool any = false;
+  for (std::size_t i = 0; i < inventory.machines.size(); ++i) {
+    Machine& machine = inventory.machines[i];
+    const auto here = [&](const Machine& other) { return other.site == machine.site; };
+    if (machine.nic || !machine.type.empty() || std::ranges::count_if(inventory.machines, here) > 1) continue;
+    BytesPerSecond most = platform.vms[i].type.nic;
+    for (const SiteLink& link : inventory.connections) {
+      const bool ends_here = link.from == machine.site || link.to == machine.site;
+      if (!ends_here || !link.bandwidth || *link.bandwidth <= most) continue;
+      most = *link.bandwidth;
+      machine.nic = most;
+      machine.nic_by_link = link.from == machine.site ? link.to : link.from;
+      any = true;
+    }
+  }
+  return any;
+}
+
 // Completes a request: the models, then what their formats and the GPUs allow, then the batch that fits. `measured` are the
 // files of measured paths, `most` as for choose_model.
 Completed completed(SetupRequest& request, const InitOptions& options, const std::vector<Result>& measured,
@@ -160,7 +181,8 @@ Completed completed(SetupRequest& request, const InitOptions& options, const std
   request.micro_batch = request.gradient_precision = request.rematerialisation = {};
   request.precision = {"fp16"};
   request.stack = {"compiled"};
-  const Scenario first = read();
+  Scenario first = read();
+  if (take_cards_of_links(request.inventory, first.platform)) first = read();
   const auto stated = std::ranges::find_if(models, [](const auto& model) { return model.dtype.has_value(); });
   request.precision = choose_precision(stated == models.end() ? std::nullopt : stated->dtype, first.platform);
   request.stack = choose_stack(first);

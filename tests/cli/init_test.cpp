@@ -59,6 +59,21 @@ TEST(Init, WritesWhoseARateIs) {
   }
 }
 
+// A workstation's card of 1 Gbps would limit a link of 10 Gbps, which a machine that is alone at its end carries.
+TEST(Init, TakesTheNetworkCardThatALinkNeeds) {
+  for (const auto& [rate, expected] : {std::pair{"10Gbps", true}, {"1Gbps", false}}) {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("mine");
+    const RunOutcome run = slmsim_run(
+        {"init", "--gpu", "a=rtx3090", "--gpu", "b=rtx3090", "--link", fmt::format("a,b=1ms,{}", rate), out});
+    ASSERT_EQ(run.status, 0) << run.err;
+    const bool said = run.out.find("assumed: a has a network card of 10 Gbps, since its link to b carries that") != std::string::npos;
+    EXPECT_EQ(said, expected) << run.out;
+    EXPECT_EQ(contents(out + "/platform.yaml").find("nic: {value: 10 Gbps") != std::string::npos, expected);
+    EXPECT_THAT(run_what_was_written(out), HasSubstr("a+b"));
+  }
+}
+
 TEST(Init, WritesASliceOfFabric) {
   for (const std::string& file :
        {std::string("context.json"), std::string("slice.txt"), std::string("slice.graphml")}) {

@@ -21,6 +21,7 @@ struct Machine {
   int count = 0;                  // number of GPUs, where its file states one; 0: not stated
   std::optional<BytesPerSecond> nic;
   std::string nic_source;            // source of the NIC's rate
+  std::string nic_by_link;           // instead: the site to which a link carries that rate
   std::optional<Watts> power_limit;  // for each GPU, below its board's full power
   std::string type;                  // its VM's type; empty: not stated
   std::optional<double> price;       // USD per hour, with all its GPUs

@@ -120,8 +120,13 @@ class SetupWriter {
                                      did_you_mean(machine.type, types)));
       out += fmt::format("    type: {}\n", machine.type);
     }
-    if (machine.nic)
+    if (machine.nic && machine.nic_by_link.empty()) {
       out += fmt::format("    nic: {}\n", stated(rate_text(*machine.nic), "datasheet", machine.nic_source));
+    } else if (machine.nic) {
+      const std::string why = fmt::format("its link to {} carries that", site_key(machine.nic_by_link));
+      out += fmt::format("    nic: {}\n", stated(rate_text(*machine.nic), "typical", why));
+      assume(fmt::format("{} has a network card of {}, since {}", key, rate_text(*machine.nic), why));
+    }
     if (!machine.path.empty())
       out += fmt::format("    tcp: {{path: {}, host: {}}}  # its kernel's settings, as measured\n", machine.path,
                          machine.path_host);
