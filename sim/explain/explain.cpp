@@ -242,7 +242,8 @@ std::string micro_batches_override(const Technique& technique, int micro_batches
 
 Overrides split_by_speed(const Scenario& scenario, const Technique& technique, const Group& group) {
   const auto options = std::ranges::find(scenario.techniques, &technique, &TechniqueOptions::technique);
-  if (options == scenario.techniques.end() || std::ranges::find(technique.options, &kBatchSplit) == technique.options.end())
+  if (options == scenario.techniques.end() ||
+      std::ranges::find(technique.options, &kBatchSplit) == technique.options.end())
     return {};
   const std::vector<int> kinds = gpu_kinds(scenario.platform, group.devices);
   const bool alike = std::ranges::all_of(kinds, [&](int kind) { return kind == kinds.front(); });

@@ -173,8 +173,8 @@ FitReport fit_scenario(const ScenarioFit& request) {
   FitRequest fitted;
   fitted.shared = unknowns_of(given.scenario, given.linked);
   const auto of_work = [](const std::string& path) { return path.starts_with("training."); };
-  const bool work_is_known = std::ranges::none_of(
-      fitted.shared, [&](const Unknown& one) { return std::ranges::any_of(one.paths, of_work); });
+  const bool work_is_known =
+      std::ranges::none_of(fitted.shared, [&](const Unknown& one) { return std::ranges::any_of(one.paths, of_work); });
   const auto pilots = read_pilots(request.measured, given.scenario, work_is_known);
   Experiment experiment{request.file, request.overrides, {}};
   for (const auto& run : runs_of(pilots)) experiment.cells.push_back(run.front().cell);

@@ -153,7 +153,6 @@ std::string cost_text(const Prediction& p, Objective objective) {
   return "";
 }
 
-
 // By cost; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
 void order_by_cost(Candidates& candidates, Objective objective) {
   std::sort(candidates.begin(), candidates.end(), [&](const Prediction* a, const Prediction* b) {

@@ -130,7 +130,8 @@ std::string to_table(const NextReport& report) {
   for (std::size_t m = 0; m < report.picks.size(); ++m) {
     const NextPick& pick = report.picks[m];
     if (!pick.is_possible) {
-      out += fmt::format("\n{}\n  nothing fits, with a probability of 95 % or more; slmsim run names a way\n", pick.model);
+      out +=
+          fmt::format("\n{}\n  nothing fits, with a probability of 95 % or more; slmsim run names a way\n", pick.model);
       continue;
     }
     out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on average {} behind the best\n",

@@ -67,7 +67,8 @@ TEST(Init, TakesTheNetworkCardThatALinkNeeds) {
     const RunOutcome run = slmsim_run(
         {"init", "--gpu", "a=rtx3090", "--gpu", "b=rtx3090", "--link", fmt::format("a,b=1ms,{}", rate), out});
     ASSERT_EQ(run.status, 0) << run.err;
-    const bool said = run.out.find("assumed: a has a network card of 10 Gbps, since its link to b carries that") != std::string::npos;
+    const bool said =
+        run.out.find("assumed: a has a network card of 10 Gbps, since its link to b carries that") != std::string::npos;
     EXPECT_EQ(said, expected) << run.out;
     EXPECT_EQ(contents(out + "/platform.yaml").find("nic: {value: 10 Gbps") != std::string::npos, expected);
     EXPECT_THAT(run_what_was_written(out), HasSubstr("a+b"));

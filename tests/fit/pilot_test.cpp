@@ -336,10 +336,11 @@ TEST(Pilots, FiguresThatExcludeEachOtherAreErrors) {
   // With an unknown batch both may be right.
   for (const std::string& figure : {rate, job})
     EXPECT_THAT(errors_of([&] {
-                  read_pilots(written("unknown.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,iteration,5 "
-                                                                 "s\ngpt2m,Data,gat,{}\n",
-                                                                 figure)),
-                              scenario(), false);
+                  read_pilots(
+                      written("unknown.csv", fmt::format("model,technique,group,what,value\ngpt2m,Data,gat,iteration,5 "
+                                                         "s\ngpt2m,Data,gat,{}\n",
+                                                         figure)),
+                      scenario(), false);
                 }),
                 testing::IsEmpty());
   EXPECT_THAT(errors(job, "iteration,5 s"), ElementsAre(HasSubstr("contradicts its")));

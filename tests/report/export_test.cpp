@@ -89,7 +89,8 @@ TEST(Export, GivesDeepSpeedTheSizesThatThePlanCounts) {
 TEST(Export, SaysInWhichPrecisionWeightsAre) {
   const auto of = [](const std::string& technique, const std::string& stack) {
     return Example({"groups=[[utah, gpn]]", "techniques={" + technique + ": {micro_batches: 2}}",
-                    "training.precision=fp16", "training.gradient_precision=" + std::string(stack == "autocast" ? "fp32" : "fp16"),
+                    "training.precision=fp16",
+                    "training.gradient_precision=" + std::string(stack == "autocast" ? "fp32" : "fp16"),
                     "software.stack=" + stack});
   };
   const auto fp16 = [&](const std::string& stack) {
@@ -98,7 +99,9 @@ TEST(Export, SaysInWhichPrecisionWeightsAre) {
   };
   EXPECT_TRUE(fp16("eager"));
   EXPECT_FALSE(fp16("autocast"));
-  const auto script = [&](const std::string& stack) { return file_of(*export_torch(of("DDP", stack).request()), "torch.py"); };
+  const auto script = [&](const std::string& stack) {
+    return file_of(*export_torch(of("DDP", stack).request()), "torch.py");
+  };
   EXPECT_THAT(script("eager"), HasSubstr("\nmodel.to(torch.float16)\n"));
   EXPECT_THAT(script("autocast"), HasSubstr("torch.autocast(\"cuda\", torch.float16)"));
   EXPECT_THAT(export_accelerate(of("DDP", "eager").request()).notes, Contains(HasSubstr("keeps fp32 weights")));

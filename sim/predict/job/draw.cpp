@@ -136,7 +136,7 @@ class JobDraw {
 
   void draw_replicas() {
     std::vector<double> back(static_cast<std::size_t>(process_.replicas), 0);  // time at which each is back
-    double done = 0, saved = 0;                                               // work, and the part in checkpoints
+    double done = 0, saved = 0;                                                // work, and the part in checkpoints
     double since_saved = 0, phase = 0;  // useful time since the last checkpoint, and all time since the last pause
     while (!is_too_long()) {
       double next_back = kForever.value;

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeastNormal = 0.01;  // times are positive
 constexpr double kClip = 4;            // standard deviations
 enum JitterStream : std::uint64_t { kGpu, kRate, kRtt, kKinds };
-constexpr std::size_t kMostRanges = 16;  // of a block
+constexpr std::size_t kMostRanges = 16;          // of a block
 constexpr std::uint64_t kMostSteps = 1U << 20U;  // in a round
 
 // (0, 1)
@@ -43,7 +43,8 @@ JitterDraw::JitterDraw(const JitterRules& rules, std::int64_t seed, int state)
 double JitterDraw::share(std::uint64_t what, std::uint64_t which) const {
   const auto bits_of = [&](std::uint64_t number, std::uint64_t kind) {
     std::uint64_t key = SplitMix64::mixed(seed_ + SplitMix64::kStep);
-    for (const std::uint64_t part : {number, kind, which}) key = SplitMix64::mixed(key ^ (part * SplitMix64::kStep + 1));
+    for (const std::uint64_t part : {number, kind, which})
+      key = SplitMix64::mixed(key ^ (part * SplitMix64::kStep + 1));
     return SplitMix64(key);
   };
   SplitMix64 order = bits_of(block_, kKinds + what), bits = bits_of(state_, what);

@@ -194,9 +194,10 @@ Export export_accelerate(const ExportRequest& request) {
           "FullyShardedDataParallelPlugin(mixed_precision_policy=...), as in torch.py");
   } else if (torch) {
     if (training.precision != Precision::kFp32 && !setup.scenario.software.autocast)
-      out.notes.push_back(fmt::format(
-          "mixed_precision keeps fp32 weights; the plan counts weights in {0} (model.to(torch.{1}), mixed_precision: \"no\")",
-          name_in(precision_names(), training.precision), torch_type(training.precision)));
+      out.notes.push_back(
+          fmt::format("mixed_precision keeps fp32 weights; the plan counts weights in {0} (model.to(torch.{1}), "
+                      "mixed_precision: \"no\")",
+                      name_in(precision_names(), training.precision), torch_type(training.precision)));
     out.notes.push_back(
         fmt::format("Accelerator(kwargs_handlers=[DistributedDataParallelKwargs({})])", torch->arguments));
   }

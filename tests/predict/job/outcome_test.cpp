@@ -96,8 +96,8 @@ TEST(JobOutcome, ACheckpointToASiteGoesOverTheLink) {
 // 1 Gbps one way and 0.1 Gbps the other, both below what a connection without losses carries over 1 ms.
 TEST(JobOutcome, ACheckpointToASiteTakesTheRateOfItsDirection) {
   const auto times = [](const std::string& rates) {
-    return *run("Data", {kFails, "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}", "platform.links.wan.rtt=1 ms",
-                         "platform.links.wan.loss=0", "platform.links.wan." + rates})
+    return *run("Data", {kFails, "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}",
+                         "platform.links.wan.rtt=1 ms", "platform.links.wan.loss=0", "platform.links.wan." + rates})
                 .outcome.checkpoint;
   };
   const CheckpointTimes equal = times("bandwidth=1 Gbps");
@@ -112,9 +112,9 @@ TEST(JobOutcome, ACheckpointToASiteTakesTheRateOfEachConnection) {
   const auto time = [](const std::string& of) {
     const Scenario scenario = load_scenario(
         SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml",
-        {"models=gpt2m", "groups=[[gat]]", "techniques=Data", kFails, "platform.vms.gat.count=2", "platform.links.wan.loss=0",
-         "platform.links.wan.rtt=1 ms", "platform.links.wan.bandwidth=100 Mbps", "platform.links.wan.bandwidth_of=" + of,
-         "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}"});
+        {"models=gpt2m", "groups=[[gat]]", "techniques=Data", kFails, "platform.vms.gat.count=2",
+         "platform.links.wan.loss=0", "platform.links.wan.rtt=1 ms", "platform.links.wan.bandwidth=100 Mbps",
+         "platform.links.wan.bandwidth_of=" + of, "job.checkpoint={to: amst, rate: 10 GB/s, interval: best}"});
     return outcome_of(scenario, predict(scenario).front())->checkpoint->write;
   };
   EXPECT_NEAR(time("path") / time("connection"), 2, 1e-6);
