@@ -208,7 +208,26 @@ struct LoneFlow {
   int sockets = 1;
 };
 
-TransferTime together(const Network& network, const std::vector<LoneFlow>& flows) {
+// Round trips of a transfer that follows a pause: those in which windows grow again, and those of full windows.
+struct RoundTrips {
+  double growing = 0, full = 0;
+};
+RoundTrips round_trips(const TcpWindow& way, double size, int sockets, double pause) {
+  constexpr double kSlowStart = 0.75;  // of the window before the pause
+  const double full = mean_window(way).value * sockets, least = std::min(full, way.restart.value * sockets);
+  const double time_out = way.rtt.value + way.timeout_margin.value;
+  double window = full;
+  if (way.timeout_margin > Seconds{0}) {
+    for (double left = pause - time_out; left > 0 && window > least; left -= time_out) window /= 2;
+  }
+  window = std::max(window, least);
+  RoundTrips out;
+  for (; window < kSlowStart * full && size > window; window *= 2, ++out.growing) size -= window;
+  out.full = size / std::max(window, kSlowStart * full);
+  return out;
+}
+
+TransferTime together(const Network& network, const std::vector<LoneFlow>& flows, Seconds period = {}) {
   std::map<int, double> load;
   for (const auto& flow : flows) {
     for (const int link : flow.route.links) load[link] += flow.size.value;
@@ -220,9 +239,11 @@ TransferTime together(const Network& network, const std::vector<LoneFlow>& flows
     if (route.socket_rate.value > 0) sent = std::max(sent, size / (route.socket_rate * sockets));
     Seconds each = sent;
     if (route.windowed) {
-      const double windows = size / (mean_window(route.window) * sockets);
-      sent = std::max(sent, route.window.rtt * (std::ceil(windows) - 1.0));
-      each = std::max(each, route.window.rtt * windows);
+      const Seconds rtt = route.window.rtt;
+      const double busy = std::max(each.value, rtt.value * size.value / (mean_window(route.window).value * sockets));
+      const RoundTrips trips = round_trips(route.window, size.value, sockets, period.value - busy);
+      sent = std::max(sent, rtt * (trips.growing + std::ceil(trips.full) - 1));
+      each = std::max(each, rtt * (trips.growing + trips.full));
     }
     out = {std::max(out.whole, sent + route.latency), std::max(out.each, each)};
   }
@@ -255,14 +276,14 @@ Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
 }
 
 TransferTime transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
-                           const std::vector<int>& to, Bytes size) {
+                           const std::vector<int>& to, Bytes size, Seconds period) {
   const std::size_t pairs = std::max(from.size(), to.size());
   std::vector<LoneFlow> flows;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const int a = from[pair * from.size() / pairs], b = to[pair * to.size() / pairs];
     flows.push_back({network.route(a, b), size / static_cast<double>(pairs), sockets_between(nccl, a, b)});
   }
-  return together(network, flows);
+  return together(network, flows, period);
 }
 
 }  // namespace slmsim

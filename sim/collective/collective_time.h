@@ -55,8 +55,9 @@ class CollectiveTimes {
 struct TransferTime {
   Seconds whole, each;
 };
-// From one mesh to the next: each pair of GPUs carries its part of `size` bytes, one way.
+// From one mesh to the next: each pair of GPUs carries its part of `size` bytes, one way, once in every `period`. In the pause
+// in between TCP's windows are halved for each time-out, and double again with each round trip (sim/engine/tcp_sender.h).
 TransferTime transfer_time(const Network& network, const NcclSetup& nccl, const std::vector<int>& from,
-                           const std::vector<int>& to, Bytes size);
+                           const std::vector<int>& to, Bytes size, Seconds period = {});
 
 }  // namespace slmsim

@@ -79,6 +79,31 @@ TEST(CollectiveTimes, AMeshOfOneGpuHasNothingToExchange) {
   EXPECT_EQ(times.of({Collective::kAllReduce, Bytes{1e6}}), Seconds{0});
 }
 
+// A transfer of a window W: a pause of one time-out leaves W / 2, after which the rest takes another round trip; one of two leaves
+// W / 4, so that W / 4, W / 2 and the rest follow each other.
+TEST(TransferTime, BeginsWithTheWindowThatAPauseLeaves) {
+  Scenario scenario = small_scenario(2, 1, 1e12);
+  for (auto& link : scenario.platform.links) link.forward.delay = link.backward.delay = Seconds{0.05};
+  for (auto& vm : scenario.platform.vms) {
+    vm.type.tcp = TcpSettings{};
+    vm.type.tcp.receive_buffer = vm.type.tcp.send_buffer = Bytes{1e9};
+  }
+  const Network network(scenario.platform);
+  const Route route = network.route(0, 1);
+  ASSERT_TRUE(route.windowed);
+  const NcclSetup nccl = scenario.nccl_setup();
+  const double rtt = route.window.rtt.value, time_out = rtt + route.window.timeout_margin.value;
+  const Bytes window = mean_window(route.window) * static_cast<double>(sockets_between(nccl, 0, 1));
+  const auto whole = [&](double period) {
+    return transfer_time(network, nccl, {0}, {1}, window, Seconds{period}).whole.value - route.latency.value;
+  };
+  const double wire = whole(0);  // less than a round trip
+  EXPECT_LT(wire, rtt);
+  EXPECT_DOUBLE_EQ(whole(rtt + 0.9 * time_out), wire);
+  EXPECT_NEAR(whole(rtt + 1.1 * time_out), rtt, 1e-9);
+  EXPECT_NEAR(whole(rtt + 2.1 * time_out), 2 * rtt, 1e-9);
+}
+
 TEST(TransferTime, IsLatencyAndEachPairsPart) {
   // 2 x 2 GPUs over a WAN link of 100 B/s and 4 s: 400 B in two parts.
   Scenario scenario = small_scenario(2, 2, 100);

@@ -186,19 +186,6 @@ TEST(Verdict, SuggestsFewerMicroBatchesOnOtherGpus) {
   EXPECT_NEAR(two.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
 }
 
-// Four A100 and four V100 with as many sequences each wait for the V100, which a pipeline does not.
-TEST(Verdict, SuggestsSequencesBySpeedToUnlikeGpus) {
-  const Case node("scenarios/reported/lambda.yaml",
-                  {"models=[gpt2m]", "techniques={FSDP: {}, Pipeshard: {planner: slmsim}}", "software.stack=compiled",
-                   "training={batch: 64, micro_batch: 8, precision: fp16, epochs: 1, blocks_per_epoch: 20000}",
-                   "platform.vms.node.gpus=[a100-40, a100-40, a100-40, a100-40, v100, v100, v100, v100]"});
-  const Verdict verdict = node.verdicts().front();
-  ASSERT_TRUE(verdict.best && verdict.faster);
-  EXPECT_EQ(node.result.predictions[*verdict.best].technique->name, std::string("Pipeshard"));
-  EXPECT_EQ(verdict.faster->command, "--set techniques.FSDP.batch_split=speed");
-  EXPECT_NEAR(node.job_with(*verdict.faster).value, verdict.faster->job.value, 1e-6 * verdict.faster->job.value);
-}
-
 // Another technique than the pick's may gain more by a change, and rounds of many steps are tried, too: the suggestion is what its
 // command gives.
 TEST(Verdict, SuggestsTheBestChoiceOfItsCommand) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/engine/simulate.h"
 #include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planned.h"
 #include "sim/technique/alpa/planner/speed.h"
@@ -20,6 +21,9 @@
 
 namespace slmsim {
 namespace {
+
+// Of a plan that is simulated to choose among others: ten milliseconds each at most.
+constexpr std::size_t kMostTasksOfChoice = 5'000;
 
 // One mesh per VM of the group, in the group's order; for a group inside one VM one mesh per GPU. With `stages` given,
 // that number of meshes of equal size in the group's order.
@@ -126,12 +130,6 @@ StageSelection uniform_stages(const PlanRequest& request) {
   return chosen;
 }
 
-// Where nothing fits, equal stages are used to report the missing memory.
-StageSelection chosen_stages(const PlanRequest& request, const Network& network) {
-  StageSelection chosen{choose_stages(request, network), ""};
-  return chosen.stages.empty() ? uniform_stages(request) : chosen;
-}
-
 // The order of micro-batches and messages; a reason where these are incompatible.
 struct Orders {
   OperatorPlan plan;
@@ -175,26 +173,22 @@ std::string uneven_mesh(std::size_t gpus, int tensor) {
   return fmt::format("a stage of {} GPUs does not divide into groups of {} for tensor parallelism", gpus, tensor);
 }
 
-PlanResult plan_pipeshard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options, tables] = request;
-  PlanResult begun = begin_pipeline(request);
-  if (!begun.plan) return begun;
-  Plan& plan = *begun.plan;
-  std::optional<Network> network;
-  if (planner_cuts_stages(options)) network.emplace(scenario.platform);
-  const StageSelection chosen = network ? chosen_stages(request, *network) : uniform_stages(request);
-  if (chosen.stages.empty()) return {std::nullopt, chosen.reason};
+// The plan of these stages; `network`: for a planner that cuts them.
+PlanResult with_stages(const PlanRequest& request, PlanResult begun, const std::vector<ChosenStage>& chosen,
+                       const Network* network) {
+  const TechniqueOptions& options = request.options;
   const bool by_slmsim = options.get(kPlanner) == Planner::kSlmsim;
-  for (const auto& [first, last, mesh] : chosen.stages) {
-    const int in_flight = micro_batches_in_flight(options.get(kSchedule), options.micro_batches(), chosen.stages.size(),
+  Plan& plan = *begun.plan;
+  for (const auto& [first, last, mesh] : chosen) {
+    const int in_flight = micro_batches_in_flight(options.get(kSchedule), options.micro_batches(), chosen.size(),
                                                   plan.stages.size(), options.get(kAhead));
     std::optional<Bytes> limit;
     // Half a percent less, for the data of neighbouring stages.
-    if (by_slmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
+    if (by_slmsim) limit = memory_for_operators(request.scenario, mesh) * 0.995;
     const int tensor = std::max(1, options.get(kTensor));
     if (std::string uneven = uneven_mesh(mesh.size(), tensor); !uneven.empty())
       return {std::nullopt, std::move(uneven)};
-    StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, tensor, in_flight, limit};
+    StageRequest stage{request, network, first, last, mesh, tensor, in_flight, limit};
     StageResult result = plan_stage(stage);
     if (!result.stage) {  // the fastest one then shows the missing memory
       stage.memory_limit.reset();
@@ -203,6 +197,48 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     plan.stages.push_back(std::move(*result.stage));
   }
   return begun;
+}
+
+// Mean of a few iterations after the first ones, from new connections.
+Seconds lasting_iteration(const PlanRequest& request, const Plan& plan, const Network& network) {
+  constexpr int kFirst = 16, kMeant = 16;
+  LowerRequest lowering{plan, request.operators, request.scenario, network};
+  lowering.most_tasks = kMostTasksOfChoice;
+  const TaskGraph graph = lower_operators(lowering).graph;
+  std::vector<ConnectionState> before;
+  Seconds sum{0};
+  for (int i = 0; i < kFirst + kMeant; ++i) {
+    Timeline iteration = simulate(graph, before);
+    if (i >= kFirst) sum += iteration.end;
+    before = std::move(iteration.connections);
+  }
+  return sum / kMeant;
+}
+
+PlanResult plan_pipeshard(const PlanRequest& request) {
+  PlanResult begun = begin_pipeline(request);
+  if (!begun.plan) return begun;
+  std::optional<Network> network;
+  std::vector<std::vector<ChosenStage>> chosen;
+  if (planner_cuts_stages(request.options)) chosen = choose_stages(request, network.emplace(request.scenario.platform));
+  // Where nothing fits, equal stages are used to report the missing memory.
+  if (chosen.empty()) {
+    StageSelection uniform = uniform_stages(request);
+    if (uniform.stages.empty()) return {std::nullopt, std::move(uniform.reason)};
+    chosen.push_back(std::move(uniform.stages));
+  }
+  std::vector<PlanResult> plans;
+  for (const auto& stages : chosen) plans.push_back(with_stages(request, begun, stages, network ? &*network : nullptr));
+  std::erase_if(plans, [&](const PlanResult& one) { return &one != &plans.front() && !one.plan; });
+  if (plans.size() == 1) return std::move(plans.front());
+  std::size_t best = 0;
+  try {
+    std::vector<Seconds> times;
+    for (const PlanResult& one : plans) times.push_back(lasting_iteration(request, *one.plan, *network));
+    best = static_cast<std::size_t>(std::ranges::min_element(times) - times.begin());
+  } catch (const TooManyTasks&) {  // the formula chooses
+  }
+  return std::move(plans[best]);
 }
 
 PlanResult outline_pipeshard(const PlanRequest& request) {

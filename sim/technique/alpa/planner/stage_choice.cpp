@@ -78,22 +78,57 @@ class Chooser {
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
 
-  // The best cut for VMs in any order; ties by the first order.
-  std::vector<ChosenStage> best() {
+  // The best cut for VMs in any order; ties by the first order. Then those that may be better where pauses between micro-batches
+  // shrink TCP's windows, which lengthens the pauses.
+  std::vector<std::vector<ChosenStage>> best() {
     std::vector<Meshes> meshes;
     meshes.reserve(cuts_.orders.size());  // problems refer to them
     std::vector<PipelineProblem> problems;
     problems.reserve(cuts_.orders.size());
     for (const StageCuts::Order& order : cuts_.orders) problems.push_back(problem_of(order, meshes.emplace_back()));
-    std::vector<ChosenStage> out;
-    if (const auto best = cut_pipelines(problems)) {
+    std::vector<std::vector<ChosenStage>> out;
+    const auto add = [&](const std::optional<BestCut>& best) {
+      if (!best) return;
+      std::vector<ChosenStage> stages;
       for (const auto& stage : best->cut.stages)
-        out.push_back({starts_[stage.first], starts_[stage.last], meshes[best->problem].devices[stage.submesh]});
+        stages.push_back({starts_[stage.first], starts_[stage.last], meshes[best->problem].devices[stage.submesh]});
+      if (std::ranges::find(out, stages) == out.end()) out.push_back(std::move(stages));
+    };
+    const auto usual = cut_pipelines(problems);
+    add(usual);
+    constexpr double kMatters = 1.01;
+    if (!usual || lasting_time(problems, *usual) < kMatters * usual->cut.time) return out;
+    for (const Seconds period : {period_, kLongPause}) {
+      take(period);
+      add(cut_pipelines(problems));
     }
     return out;
   }
 
  private:
+  static constexpr Seconds kLongPause{60};
+
+  // Time of an iteration once it repeats, and `period_` of its micro-batches: from windows that are as small as after a long pause.
+  double lasting_time(const std::vector<PipelineProblem>& problems, const BestCut& best) {
+    constexpr int kMostTries = 20;
+    constexpr double kSame = 1 - 1e-6;
+    double time = best.cut.time;
+    Seconds period = kLongPause;
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      take(period);
+      time = pipeline_time(problems[best.problem], best.cut.stages);
+      const Seconds next{time / request_.options.micro_batches()};
+      if (next > period * kSame) break;
+      period = next;
+    }
+    return time;
+  }
+
+  void take(Seconds period) {
+    period_ = period;
+    sent_.clear();
+  }
+
   struct Meshes {
     std::vector<std::vector<int>> devices;
     std::vector<std::size_t> numbers;                        // the same for the same devices in all problems
@@ -148,8 +183,8 @@ class Chooser {
   Sending sent(const Meshes& meshes, std::size_t from, std::size_t to, Bytes size) {
     const auto [at, is_new] = sent_.try_emplace({meshes.numbers[from], meshes.numbers[to], size.value});
     if (is_new) {
-      const TransferTime time =
-          transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from], meshes.devices[to], size);
+      const TransferTime time = transfer_time(network_, request_.scenario.nccl_setup(), meshes.devices[from],
+                                              meshes.devices[to], size, period_);
       at->second = {in_steps(time.whole.value), in_steps(time.each.value)};
     }
     return at->second;
@@ -285,6 +320,7 @@ class Chooser {
   MeshKinds kinds_;
   std::map<std::vector<int>, std::size_t> kind_numbers_, mesh_numbers_;
   std::map<std::tuple<std::size_t, std::size_t, double>, Sending> sent_;  // between meshes, by number
+  Seconds period_{0};  // in which a micro-batch follows the one before
   StageTables own_tables_;
 };
 
@@ -345,7 +381,7 @@ StageCuts stage_cuts(const PlanRequest& request) {
   return out;
 }
 
-std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network) {
+std::vector<std::vector<ChosenStage>> choose_stages(const PlanRequest& request, const Network& network) {
   return Chooser(request, network).best();
 }
 

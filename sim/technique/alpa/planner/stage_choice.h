@@ -27,6 +27,8 @@ std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::
 struct ChosenStage {
   std::size_t first = 0, last = 0;  // operators
   std::vector<int> mesh;
+
+  bool operator==(const ChosenStage&) const = default;
 };
 
 // Prefix sums over the operators before each layer, divided as on one kind of submesh; and the time in which GPUs gather what
@@ -69,7 +71,8 @@ StageCuts stage_cuts(const PlanRequest& request);
 inline constexpr std::size_t kMostVmsPermuted = 4;
 
 // Planner kAlpa uses the group's order of GPUs and ignores the traffic between stages; kSlmsim counts it and
-// tries orders of VMs. Empty where nothing fits.
-std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network);
+// tries orders of VMs. Empty where nothing fits. More than one where TCP's windows shrink between micro-batches: the formula has no
+// closed form for how far, and a simulation has to choose.
+std::vector<std::vector<ChosenStage>> choose_stages(const PlanRequest& request, const Network& network);
 
 }  // namespace slmsim
