@@ -366,7 +366,7 @@ std::string next_text(const TableOptions& options) {
   if (options.scenario.empty()) return "";
   const std::string all =
       fmt::format("slmsim explain {0} | slmsim plan {0} | slmsim report {0} -o FILE\n", options.scenario);
-  const std::string text = label("NEXT") + all;
+  std::string text = label("NEXT") + all;
   if (text.size() <= kTextWidth + 1) return text;
   return label("NEXT") + fmt::format("slmsim explain {} (or plan, report)\n", options.scenario);
 }
