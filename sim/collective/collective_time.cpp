@@ -223,7 +223,7 @@ RoundTrips round_trips(const TcpWindow& way, double size, int sockets, double pa
   window = std::max(window, least);
   RoundTrips out;
   for (; window < kSlowStart * full && size > window; window *= 2, ++out.growing) size -= window;
-  out.full = size / std::max(window, kSlowStart * full);
+  out.full = size / std::clamp(window, kSlowStart * full, full);
   return out;
 }
 

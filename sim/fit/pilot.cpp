@@ -256,7 +256,7 @@ struct Reader {
     }
   }
 
-  // By a figure from which it follows, s; a rate of FLOPs is of the model's own. Of a known batch, but for the iteration itself.
+  // By a figure from which it follows, s; a rate of FLOPs is of the model's own. Rates take a known batch.
   std::optional<double> iteration_of(const Pilot& pilot) const {
     const auto [gpus, sequence] = sizes_of(pilot.cell);
     const double batch = scenario.training.batch;

@@ -4,9 +4,10 @@
 // those that its predecessor left. An iteration is a function of that state, so once a state comes back, all further iterations
 // are known. On paths that lose segments no state comes back: once every connection that will meet a loss has met some,
 // iterations are simulated until each has met 24 more, at most 240. Those after the first are of the graph's contraction
-// (sim/engine/contraction.h); of a graph that has none and more than 1000 tasks, at most 40 are unlike the one before. A connection that carries too little
-// to lose a segment in these iterations, or a tenth of what another loses, is not waited for; where none loses, they end once
-// their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet), at most 12.
+// (sim/engine/contraction.h); of a graph that has none and more than 1000 tasks, at most 40 are unlike the one before. A
+// connection that carries too little to lose a segment in these iterations, or a tenth of what another loses, is not waited for;
+// where none loses, they end once their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet),
+// at most 12.
 //
 // Where no state came back, iterations keep differing, by where losses fall or by how connections that share a link happen to
 // meet; `spread` bounds the difference. Where a state came back and transfers share links, `spread` is the effect that the last
@@ -37,8 +38,8 @@ struct IterationTimes {
   Seconds total(double count) const;  // of the first `count` iterations
 };
 
-// Twice the standard error of the mean of these times, relative to that mean: by means of kPartsOfMean parts of them, since iterations
-// after a loss are like each other (batch means; Law, Simulation Modeling and Analysis, section 9.5).
+// Twice the standard error of the mean of these times, relative to that mean: by means of kPartsOfMean parts of them, since
+// iterations after a loss are like each other (batch means; Law, Simulation Modeling and Analysis, section 9.5).
 double error_of_mean(std::span<const Seconds> times);
 inline constexpr std::size_t kPartsOfMean = 8;
 

@@ -176,7 +176,7 @@ class FasterChange {
     }
   }
 
-  // Of techniques that are not far behind, on unlike GPUs.
+  // Techniques that are not far behind on unlike GPUs.
   void try_sequences_by_speed() {
     left_ = budget_;
     for (const Prediction* p : rivals_of(result_, best_, kMayOvertake)) {

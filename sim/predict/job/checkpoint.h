@@ -1,9 +1,9 @@
 // Size of a job's checkpoint, and the time to write and read one.
 //
-// It holds each state once: weights in training precision and the optimizer's state of those that are trained (StateBytes), those of every replica where
-// replicas diverge, and the state of an outer optimizer. Each GPU writes a share proportional to its parameters and optimizer
-// states in GPU memory, as sharded checkpoints do (torch.distributed.checkpoint, Megatron-LM's distributed checkpoints): so
-// equal replicas share the writing.
+// It holds each state once: weights in training precision and the optimizer's state of those that are trained (StateBytes), of
+// every replica where replicas diverge, and the state of an outer optimizer. Each GPU writes a share proportional to its
+// parameters and optimizer states in GPU memory, as sharded checkpoints do (torch.distributed.checkpoint, Megatron-LM's
+// distributed checkpoints): so equal replicas share the writing.
 #pragma once
 
 #include <vector>

@@ -25,8 +25,9 @@ struct Sample {
   // Standard deviation of one, and standard error of the mean, relative to the mean.
   double sd() const {
     if (times.size() < 2) return 0;
+    const Seconds usual = mean();
     double sum = 0;
-    for (const Seconds time : times) sum += std::pow(time / mean() - 1, 2);
+    for (const Seconds time : times) sum += std::pow(time / usual - 1, 2);
     return std::sqrt(sum / static_cast<double>(times.size() - 1));
   }
   double error() const { return error_of_mean(times) / 2; }

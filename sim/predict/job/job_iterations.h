@@ -27,8 +27,7 @@ struct JobIterations {
 // that the disks need; data without read-ahead come before it. Where data are cached, the first epoch reads from the source and
 // the others from the cache, and the mean is weighted by their numbers. Jitter that lasts for an iteration: job.jitter.states
 // iterations are simulated one after the other, each with the connections that its predecessor left; where segments are lost, as
-// many without jitter stand for the prediction. Jitter that lasts for a
-// job: each draw is simulated until its own steady state.
+// many without jitter stand for the prediction. Jitter that lasts for a job: each draw is simulated until its own steady state.
 std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const Prediction& prediction);
 
 }  // namespace slmsim

@@ -22,7 +22,7 @@
 namespace slmsim {
 namespace {
 
-// Of a plan that is simulated to choose among others: ten milliseconds each at most.
+// Tasks of a plan that is simulated to choose among others, for some tens of milliseconds.
 constexpr std::size_t kMostTasksOfChoice = 5'000;
 
 // One mesh per VM of the group, in the group's order; for a group inside one VM one mesh per GPU. With `stages` given,
@@ -229,8 +229,8 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   }
   std::vector<PlanResult> plans;
   for (const auto& stages : chosen) plans.push_back(with_stages(request, begun, stages, network ? &*network : nullptr));
-  std::erase_if(plans, [&](const PlanResult& one) { return &one != &plans.front() && !one.plan; });
-  if (plans.size() == 1) return std::move(plans.front());
+  if (plans.size() == 1 || std::ranges::any_of(plans, [](const PlanResult& one) { return !one.plan; }))
+    return std::move(plans.front());
   std::size_t best = 0;
   try {
     std::vector<Seconds> times;
