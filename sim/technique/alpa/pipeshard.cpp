@@ -228,12 +228,14 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     chosen.push_back(std::move(uniform.stages));
   }
   std::vector<PlanResult> plans;
+  plans.reserve(chosen.size());
   for (const auto& stages : chosen) plans.push_back(with_stages(request, begun, stages, network ? &*network : nullptr));
   if (plans.size() == 1 || std::ranges::any_of(plans, [](const PlanResult& one) { return !one.plan; }))
     return std::move(plans.front());
   std::size_t best = 0;
   try {
     std::vector<Seconds> times;
+    times.reserve(plans.size());
     for (const PlanResult& one : plans) times.push_back(lasting_iteration(request, *one.plan, *network));
     best = static_cast<std::size_t>(std::ranges::min_element(times) - times.begin());
   } catch (const TooManyTasks&) {  // the formula chooses
