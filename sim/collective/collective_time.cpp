@@ -7,6 +7,7 @@
 
 #include "sim/collective/communicator.h"
 #include "sim/collective/ring.h"
+#include "sim/engine/tcp_sender.h"
 
 namespace slmsim {
 namespace {
@@ -213,17 +214,13 @@ struct RoundTrips {
   double growing = 0, full = 0;
 };
 RoundTrips round_trips(const TcpWindow& way, double size, int sockets, double pause) {
-  constexpr double kSlowStart = 0.75;  // of the window before the pause
-  const double full = mean_window(way).value * sockets, least = std::min(full, way.restart.value * sockets);
-  const double time_out = way.rtt.value + way.timeout_margin.value;
+  const double full = mean_window(way).value * sockets, slow_start = kThresholdAfterIdle * full;
   double window = full;
-  if (way.timeout_margin > Seconds{0}) {
-    for (double left = pause - time_out; left > 0 && window > least; left -= time_out) window /= 2;
-  }
-  window = std::max(window, least);
+  if (way.timeout_margin > Seconds{0})
+    window = window_after(pause, (way.rtt + way.timeout_margin).value, full, way.restart.value * sockets);
   RoundTrips out;
-  for (; window < kSlowStart * full && size > window; window *= 2, ++out.growing) size -= window;
-  out.full = size / std::clamp(window, kSlowStart * full, full);
+  for (; window < slow_start && size > window; window *= 2, ++out.growing) size -= window;
+  out.full = size / std::clamp(window, slow_start, full);
   return out;
 }
 

@@ -18,9 +18,8 @@ constexpr double kAcknowledgementsPerWindow = 12;
 
 constexpr double kRoundedBytes = 1e-3;  // bytes, in sums of pieces
 
-constexpr double kWidestWindow = 2.0;         // relative to the bytes in flight
-constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
-constexpr double kLeastWindow = 2;            // segments
+constexpr double kWidestWindow = 2.0;  // relative to the bytes in flight
+constexpr double kLeastWindow = 2;     // segments
 
 // HyStart: begins at 16 segments (hystart_low_window); acknowledgements of a train follow within 2 ms (hystart_ack_delta); late
 // means more than RTT / 8, within 4 and 16 ms (HYSTART_DELAY_MIN and _MAX). It takes the least RTT of a round, that of its
@@ -81,6 +80,12 @@ bool TcpSender::sleeps_on_buffer() const {
          path_.steady.value > (1 - kFreeShareOfBuffer) * path_.send_buffer.value;
 }
 
+double window_after(double pause, double time_out, double window, double least) {
+  const double was = window;
+  for (double left = pause - time_out; left > 0 && window > least; left -= time_out) window /= 2;
+  return std::max(window, std::min(was, least));
+}
+
 void TcpSender::resume(double idle) {
   burst_ = on_the_way_ <= 0;
   // CUBIC's clock stands still from the last segment that the kernel sent, which then waited to leave (bictcp_cwnd_event).
@@ -89,9 +94,7 @@ void TcpSender::resume(double idle) {
   if (margin <= 0) return;
   const double time_out = path_.rtt.value + state_.wait + std::max(margin, state_.variation);
   // The kernel counts from when it sent the last segment, which then waited to leave.
-  for (double left = idle + state_.behind - time_out; left > 0 && state_.window > path_.restart.value; left -= time_out)
-    state_.window /= 2;
-  state_.window = std::max(state_.window, std::min(was, path_.restart.value));
+  state_.window = window_after(idle + state_.behind, time_out, was, path_.restart.value);
   if (state_.window < was) state_.threshold = std::max(state_.threshold, kThresholdAfterIdle * was);
 }
 

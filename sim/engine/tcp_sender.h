@@ -59,6 +59,11 @@ struct Acknowledgements {
   double delay(int i) const { return rtt + length * ((at_ends ? static_cast<double>(i + 1) / count : 0) - 1); }
 };
 
+// A window after a pause: halved for each time-out without sending, as long as it is above `least`. Slow start then leads back to
+// kThresholdAfterIdle of its former value (tcp_current_ssthresh). Windows in bytes, times in seconds.
+double window_after(double pause, double time_out, double window, double least);
+inline constexpr double kThresholdAfterIdle = 0.75;
+
 // Equal connections that carry each transfer together, in step. Byte counts are totals over all connections; times are
 // those of one run.
 class TcpSender {

@@ -23,7 +23,7 @@ constexpr std::size_t kLastOnes = 6;
 constexpr int kEnoughLosses = 24;                               // per connection; the mean then has an error of 2 %
 constexpr int kLossesOfFall = 8;                                // leave 0.7^8 of CUBIC's window, a seventeenth
 constexpr std::size_t kMostWithLosses = 240, kMostUnlike = 40;  // iterations; those unlike the one before
-constexpr std::size_t kFewTasks = 1000;      // of an iteration that may be simulated as often as a contraction
+constexpr std::size_t kFewTasks = 1000;      // so small an iteration may be simulated as often as a contraction
 constexpr double kLeastShareOfLosses = 0.1;  // relative to the connection that loses most; others are not waited for
 constexpr double kSettled =
     0.005;                      // relative: least reported error, and change of the mean below which times are steady

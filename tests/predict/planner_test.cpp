@@ -51,16 +51,17 @@ TEST(Planner, ByTimesTakesNoCutThatPausesMakeSlow) {
   const auto iteration = [](const std::string& rtt) {
     const std::filesystem::path file = own_file(".yaml");
     std::ofstream(file) << fmt::format(
-        "models: [qwen2.5-0.5b]\ngroups: all\ntechniques: {{Pipeshard: {{planner: slmsim, micro_batches: "
-        "12}}}}\nsoftware: {{stack: compiled}}\n"
+        "models: [qwen2.5-0.5b]\ngroups: all\n"
+        "techniques: {{Pipeshard: {{planner: slmsim, micro_batches: 12}}}}\nsoftware: {{stack: compiled}}\n"
         "training: {{batch: 48, epochs: 1, blocks_per_epoch: 20000, precision: bf16}}\n"
-        "platform: {{name: three, sites: {{a: {{}}, b: {{}}, c: {{}}}}, vms: {{a: {{site: a, type: campus-server, "
-        "gpus: "
-        "[h100]}}, b: {{site: b, type: workstation, gpus: [rtx3090, rtx3090]}}, c: {{site: c, type: campus-server, "
-        "gpus: "
-        "[l4]}}}}, links: {{a-b: {{between: [a, b], rtt: {0}, bandwidth: 1 Gbps, loss: 1e-5}}, a-c: {{between: [a, c], "
-        "rtt: {0}, bandwidth: 1 Gbps, loss: 1e-5}}, b-c: {{between: [b, c], rtt: {0}, bandwidth: 1 Gbps, loss: "
-        "1e-5}}}}}}\n",
+        "platform:\n  name: three\n  sites: {{a: {{}}, b: {{}}, c: {{}}}}\n  vms:\n"
+        "    a: {{site: a, type: campus-server, gpus: [h100]}}\n"
+        "    b: {{site: b, type: workstation, gpus: [rtx3090, rtx3090]}}\n"
+        "    c: {{site: c, type: campus-server, gpus: [l4]}}\n"
+        "  links:\n"
+        "    a-b: {{between: [a, b], rtt: {0}, bandwidth: 1 Gbps, loss: 1e-5}}\n"
+        "    a-c: {{between: [a, c], rtt: {0}, bandwidth: 1 Gbps, loss: 1e-5}}\n"
+        "    b-c: {{between: [b, c], rtt: {0}, bandwidth: 1 Gbps, loss: 1e-5}}\n",
         rtt);
     return predict(load_scenario(file, {"models.0.sequence=1024"})).front().iteration.value;
   };

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeastNormal = 0.01;  // times are positive
 constexpr double kClip = 4;            // standard deviations
 enum JitterStream : std::uint64_t { kGpu, kRate, kRtt, kKinds };
-constexpr std::size_t kMostRanges = 16;          // of a block
+constexpr std::size_t kMostRanges = 16;          // so many states does a block have at most
 constexpr std::uint64_t kMostSteps = 1U << 20U;  // in a round
 
 // (0, 1)

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/compute/operator_graph.h"
+#include "sim/engine/pending.h"
 #include "sim/engine/simulate.h"
 #include "sim/technique/alpa/operators.h"
 #include "sim/technique/alpa/planned.h"
@@ -205,12 +206,13 @@ Seconds lasting_iteration(const PlanRequest& request, const Plan& plan, const Ne
   LowerRequest lowering{plan, request.operators, request.scenario, network};
   lowering.most_tasks = kMostTasksOfChoice;
   const TaskGraph graph = lower_operators(lowering).graph;
-  std::vector<ConnectionState> before;
+  const Successors successors(graph);
+  Timeline iteration;
   Seconds sum{0};
   for (int i = 0; i < kFirst + kMeant; ++i) {
-    Timeline iteration = simulate(graph, before);
+    const std::vector<ConnectionState> before = iteration.connections;
+    iteration = simulate(graph, before, {}, &successors, std::move(iteration));
     if (i >= kFirst) sum += iteration.end;
-    before = std::move(iteration.connections);
   }
   return sum / kMeant;
 }

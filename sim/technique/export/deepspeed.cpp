@@ -23,17 +23,18 @@ void add_offload(Json& zero, const char* key, StatePlace place) {
   if (place == StatePlace::kDrive) zero[key]["nvme_path"] = "NVME";
 }
 
-// Sizes in elements that are not DeepSpeed's own defaults (runtime/zero/config.py).
+// Sizes in elements that are not DeepSpeed's own defaults (runtime/zero/config.py), which are Framework's but for sub-groups.
 void add_sizes(Json& zero, const Framework& sizes, const DeepSpeedExport& how) {
-  constexpr double kBuckets = 5e8, kLive = 1e9;
+  constexpr double kSubGroup = 1e9;
+  const Framework plain{};
   const auto add = [&](const char* key, double size, double usual) {
     if (size != usual) zero[key] = static_cast<std::int64_t>(size);
   };
   if (how.stage == 0) return;
-  add("reduce_bucket_size", sizes.reduce_bucket, kBuckets);
-  if (how.stage < 3) add("allgather_bucket_size", sizes.gather_bucket, kBuckets);
-  if (how.stage == 3) add("stage3_max_live_parameters", sizes.live_parameters, kLive);
-  if (how.optimizer == StatePlace::kDrive) add("sub_group_size", sizes.sub_group, kLive);
+  add("reduce_bucket_size", sizes.reduce_bucket, plain.reduce_bucket);
+  if (how.stage < 3) add("allgather_bucket_size", sizes.gather_bucket, plain.gather_bucket);
+  if (how.stage == 3) add("stage3_max_live_parameters", sizes.live_parameters, plain.live_parameters);
+  if (how.optimizer == StatePlace::kDrive) add("sub_group_size", sizes.sub_group, kSubGroup);
 }
 
 Json optimizer_json(UpdateRule rule) {

@@ -80,7 +80,7 @@ TEST(Jitter, OfNormalTimesMakesTheSlowestOfNTheLargestNormalDeviate) {
   }
 }
 
-// Of 32 values at random the mean scatters by 0.2 / sqrt(32) = 0.035.
+// The mean of 32 values at random scatters by 0.2 / sqrt(32) = 0.035.
 TEST(Jitter, OfAJobsStatesHasAMeanNearOne) {
   double squares = 0;
   constexpr int kSeeds = 50;
